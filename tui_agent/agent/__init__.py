@@ -46,7 +46,15 @@ from tui_agent.agent.model import (
     ThinkingDelta,
     ToolCallDelta,
 )
-from tui_agent.agent.tool import AgentTool, Pending, Proposal, Tool, ToolOutput, earlier_proposals
+from tui_agent.agent.tool import (
+    AgentTool,
+    Pending,
+    Proposal,
+    Tool,
+    ToolOutput,
+    current_call_id,
+    earlier_proposals,
+)
 
 __all__ = [
     "Agent",
@@ -97,6 +105,7 @@ __all__ = [
     "Usage",
     "UsageUpdated",
     "UserMessage",
+    "current_call_id",
     "earlier_proposals",
     "execute_tool_calls",
     "run_agent_loop",

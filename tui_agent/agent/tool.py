@@ -186,3 +186,11 @@ def earlier_proposals() -> tuple[Proposal, ...]:
     are shown, and land, one on the other.
     """
     return _earlier.get()
+
+
+_call: ContextVar[str] = ContextVar("current_call_id", default="")
+
+
+def current_call_id() -> str:
+    """Inside `prepare`, `execute` or a proposal's `run`: the id of the call that is being worked on."""
+    return _call.get()
