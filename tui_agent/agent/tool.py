@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import BaseModel
 
+from tui_agent.agent.calling import call
 from tui_agent.agent.messages import ImageContent, TextContent, ToolCall
 
 if TYPE_CHECKING:
@@ -125,9 +126,8 @@ class AgentTool(Tool):
         """What `execute` would do. By default it says no more than the arguments."""
 
         async def run(signal: CancelSignal) -> Content:
-            from tui_agent.agent.execution import call  # the library's one way to call foreign functions
-
-            return await call(self.execute, parameters, signal)
+            content: Content = await call(self.execute, parameters, signal)
+            return content
 
         return Proposal(self.name, self.kind, _targets(parameters), None, run)
 
