@@ -66,11 +66,11 @@ class Diff:
 
     @cached_property
     def encoding(self) -> str:
-        return encoding_of(self.after or b"")
+        return encoding_of(self.after or self.before or b"")
 
     @cached_property
     def old_encoding(self) -> str:
-        return encoding_of(self.before or b"") if self.before else self.encoding
+        return encoding_of(self.before) if self.before else self.encoding
 
     @property
     def binary(self) -> bool:
@@ -79,8 +79,8 @@ class Diff:
     @property
     def divisible(self) -> bool:
         """Whether lines can be taken one by one: both files say their text in the same bytes."""
-        same = self.encoding == self.old_encoding or not self.after
-        return not self.binary and (same or {self.encoding, self.old_encoding} == {"utf-8", "latin-1"})
+        encodings = {self.encoding, self.old_encoding}
+        return not self.binary and (len(encodings) == 1 or encodings == {"utf-8", "latin-1"})
 
     @cached_property
     def old_lines(self) -> list[bytes]:
