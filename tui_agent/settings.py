@@ -1,0 +1,249 @@
+"""What this run was asked to be: command line over environment over the user's file over defaults.
+
+The file is TOML in the user's configuration folder and is only ever read:
+
+    mode = "ask"                            # plan, ask, accept-edits, auto
+    model = "claude-opus-5-5"
+    allow = ["run_command(pytest *)"]       # also: ask, deny
+    max_steps = 30
+
+A project may have `.tui-agent/settings.toml`. It counts only after its folder is trusted, and it can only
+make the rules stricter. Nothing here imports pydantic: the screen reads it before its first paint.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from tui_agent.credentials import Credentials
+from tui_agent.paths import read_small, settings_file
+
+Mode = Literal["plan", "ask", "accept-edits", "auto"]
+MODES: tuple[Mode, ...] = ("plan", "ask", "accept-edits", "auto")  # from strict to free
+EFFORTS = ("low", "medium", "high", "xhigh", "max")
+DEFAULT_MODEL = "claude-opus-5-5"
+
+Verdict = Literal["allow", "ask", "deny"]
+Origin = Literal["settings", "command line", "project"]
+
+
+class SettingsError(Exception):
+    """Settings that can't be used: where, what is wrong, what to do."""
+
+    def __init__(self, what: str, *, path: Path | None = None, line: int | None = None) -> None:
+        where = "" if path is None else f"{path}{f', line {line}' if line else ''}: "
+        super().__init__(where + what)
+        self.path, self.line, self.what = path, line, what
+
+
+@dataclass(frozen=True)
+class RuleText:
+    """A permission rule as it was written, and where. `permissions` gives it its meaning."""
+
+    verdict: Verdict
+    text: str
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`resume` is None for a new session, "last", or the id of one."""
+
+    folder: Path
+    mode: Mode = "ask"
+    rules: tuple[RuleText, ...] = ()
+    model: str = DEFAULT_MODEL
+    effort: str | None = None
+    max_steps: int = 30
+    resume: str | None = None
+    sandbox: bool = False
+    theme: str | None = None
+    demo: bool = False
+    base_url: str | None = None
+    api_version: str | None = None
+    env_pass: tuple[str, ...] = ()
+    credentials: Credentials = field(default_factory=Credentials)
+
+    @property
+    def can_ask_a_model(self) -> bool:
+        """A server at a base URL of one's own may want no key."""
+        return self.demo or bool(self.credentials) or self.base_url is not None
+
+    def tightened(self, project: Mapping[str, Any]) -> Settings:
+        """With what a trusted project asks for, where that is stricter."""
+        mode = project.get("mode", self.mode)
+        return replace(
+            self,
+            mode=min(self.mode, mode, key=MODES.index),
+            max_steps=min(self.max_steps, project.get("max_steps", self.max_steps)),
+            rules=self.rules + project.get("rules", ()),
+        )
+
+
+def load(folder: Path, *, rules: tuple[RuleText, ...] = (), **options: Any) -> Settings:
+    """All sources, merged. `options` are those of the command line; None means not given."""
+    given = {name: value for name, value in options.items() if value is not None}
+    values = read(settings_file(), _FIELDS, "settings")
+    if url := os.environ.get("ANTHROPIC_BASE_URL", "").strip():
+        values["base_url"] = url
+    values |= given
+    values["rules"] = values.get("rules", ()) + rules
+    settings = Settings(folder=folder, credentials=Credentials.from_environment(), **values)
+    _check_endpoint(settings)
+    return settings
+
+
+def load_project(folder: Path) -> dict[str, Any]:
+    """What the settings file of a (trusted) project asks for. Links are not followed out of it."""
+    return read(folder / ".tui-agent" / "settings.toml", _PROJECT_FIELDS, "project", follow=False)
+
+
+def read(
+    path: Path, fields: Mapping[str, Callable[[Any], Any]], origin: Origin, *, follow: bool = True
+) -> dict[str, Any]:
+    """The checked values of one file; none if there is no file."""
+    try:
+        text = read_small(path, follow=follow).decode("utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except UnicodeDecodeError as error:
+        at = error.object.count(b"\n", 0, error.start) + 1
+        raise SettingsError("this line is not UTF-8. Save the file as UTF-8.", path=path, line=at) from None
+    except OSError as error:
+        what = f"can't be read ({error.strerror or error}). Correct it, or move it away."
+        raise SettingsError(what, path=path) from None
+    try:
+        table = tomllib.loads(text.replace("\r\n", "\n"))
+    except tomllib.TOMLDecodeError as error:
+        raise _syntax_error(path, text, str(error)) from None
+
+    values: dict[str, Any] = {}
+    rules: list[RuleText] = []
+    for name, value in table.items():
+        line = _line_of(text, name)
+        if name not in fields:
+            raise SettingsError(_unknown(name, fields), path=path, line=line)
+        try:
+            checked = fields[name](value)
+        except ValueError as error:
+            raise SettingsError(
+                f"{name} must be {error}, not {_shown(value)}.", path=path, line=line
+            ) from None
+        if name in ("allow", "ask", "deny"):
+            rules += [RuleText(cast(Verdict, name), rule, origin) for rule in checked]
+        else:
+            values[name] = checked
+    if rules:
+        values["rules"] = tuple(rules)
+    return values
+
+
+def _syntax_error(path: Path, text: str, message: str) -> SettingsError:
+    found = re.search(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$", message)
+    line = int(found[1]) if found and found[1] else text.rstrip().count("\n") + 1
+    what = message[: found.start()] if found else message
+    return SettingsError(
+        f"this is not TOML: {what}. Strings need quotes, lists brackets.", path=path, line=line
+    )
+
+
+def _line_of(text: str, name: str) -> int | None:
+    pattern = re.compile(rf"^\s*\[*\s*[\"']?{re.escape(name)}[\"']?\s*[=.\]]", re.MULTILINE)
+    found = pattern.search(text)
+    return text.count("\n", 0, found.end()) + 1 if found else None
+
+
+def _unknown(name: str, fields: Mapping[str, Any]) -> str:
+    if name in _FIELDS and name not in fields:
+        known = ", ".join(fields)
+        return f"a project can't set {name}: its settings may only make rules stricter ({known})."
+    close = difflib.get_close_matches(name.replace("-", "_"), list(fields), 1)
+    hint = f"Did you mean {close[0]}?" if close else f"Known are {', '.join(sorted(fields))}."
+    return f"there is no setting {_shown(name)}. {hint}"
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def _one_of(*choices: str) -> Callable[[Any], str]:
+    def check(value: Any) -> str:
+        if value not in choices:
+            raise ValueError(f"one of {', '.join(choices)}")
+        return str(value)
+
+    return check
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("text in quotes")
+    return value
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) and item.strip() for item in value):
+        raise ValueError('a list of texts, as ["…", "…"]')
+    return tuple(value)
+
+
+def _switch(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("true or false")
+    return value
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError("a whole number from 1")
+    return value
+
+
+_FIELDS: dict[str, Callable[[Any], Any]] = {
+    "mode": _one_of(*MODES),
+    "allow": _texts,
+    "ask": _texts,
+    "deny": _texts,
+    "model": _text,
+    "effort": _one_of(*EFFORTS),
+    "max_steps": _count,
+    "sandbox": _switch,
+    "theme": _text,
+    "base_url": _text,
+    "api_version": _text,
+    "env_pass": _texts,
+}
+_PROJECT_FIELDS = {name: _FIELDS[name] for name in ("mode", "ask", "deny", "max_steps")}
+
+
+def _check_endpoint(settings: Settings) -> None:
+    if settings.base_url is None:
+        return
+    from ipaddress import ip_address
+    from urllib.parse import urlsplit
+
+    try:
+        url = urlsplit(settings.base_url)
+        host, _ = url.hostname, url.port
+    except ValueError as error:
+        raise SettingsError(f"the base URL {_shown(settings.base_url)} is not a URL ({error}).") from None
+    if url.scheme not in ("http", "https") or not host:
+        raise SettingsError(
+            f"the base URL must be as https://HOST or http://127.0.0.1:PORT, not {_shown(settings.base_url)}."
+        )
+    try:
+        local = ip_address(host).is_loopback
+    except ValueError:
+        local = host == "localhost" or host.endswith(".localhost")
+    if url.scheme == "http" and settings.credentials and not local:
+        raise SettingsError(
+            f"the key would travel unencrypted to {host}. Use https, or unset the key if it wants none."
+        )
