@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, SerializeAsAny
+from pydantic import BaseModel, Field, InstanceOf, SerializeAsAny
 
 from tui_agent.agent.messages import (
     AssistantMessage,
@@ -23,7 +23,7 @@ from tui_agent.agent.messages import (
 from tui_agent.agent.model import Retrying, TextDelta, ThinkingDelta
 from tui_agent.agent.tool import Kind
 
-Details = SerializeAsAny[BaseModel] | dict[str, Any] | None
+Details = SerializeAsAny[InstanceOf[BaseModel]] | dict[str, Any] | None
 
 
 class SessionStarted(Record):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf, SerializeAsAny
 
 
 class Record(BaseModel):
@@ -72,7 +72,7 @@ class ToolResultMessage(Record):
     tool_name: str
     content: tuple[Block, ...]
     is_error: bool = False
-    details: SerializeAsAny[BaseModel] | dict[str, Any] | None = None
+    details: SerializeAsAny[InstanceOf[BaseModel]] | dict[str, Any] | None = None
 
     @property
     def text(self) -> str:
