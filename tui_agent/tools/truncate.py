@@ -1,0 +1,50 @@
+"""Cutting text to a cap: whole characters, exact counts, and a notice that is added after the cut."""
+
+from __future__ import annotations
+
+LIMIT = 50_000
+"""Characters of one tool result, unless a tool says otherwise."""
+
+
+def count(number: int, noun: str) -> str:
+    """`1 line`, `2,000 lines`."""
+    plural = noun + ("es" if noun.endswith(("s", "ch")) else "s")
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def size(number: int) -> str:
+    """Bytes for people: `812 B`, `1.4 MB`."""
+    if number < 1000:
+        return f"{number} B"
+    power = min((len(str(number)) - 1) // 3, 3)
+    return f"{number / 1000**power:.1f} {('B', 'kB', 'MB', 'GB')[power]}"
+
+
+def clip(text: str, limit: int = LIMIT, *, head: float = 0.5, hint: str = "") -> str:
+    """`text`, or its head and tail around a notice of what is left out. `head` is the share kept in front.
+
+    The kept text is exactly `limit` characters long; `hint` tells the model how to get the rest.
+    """
+    if len(text) <= limit:
+        return text
+    front = round(limit * head)
+    back = limit - front
+    left_out = text[front : len(text) - back]
+    lines = left_out.count("\n")
+    notice = f"[{count(len(left_out), 'character')} ({count(lines, 'line')}) left out here"
+    notice += f"; {hint}]" if hint else "]"
+    tail = text[len(text) - back :]
+    return f"{text[:front]}\n{notice}\n{tail}" if back else f"{text[:front]}\n{notice}"
+
+
+def clip_line(line: str, limit: int, *, around: tuple[int, int] = (0, 0)) -> str:
+    """One line cut to `limit` characters that hold the span `around`, with a mark at each cut."""
+    if len(line) <= limit:
+        return line
+    start, end = around
+    middle = start + min(end - start, limit) // 2
+    first = max(0, min(middle - limit // 2, len(line) - limit))
+    last = first + limit
+    before = f"[+{first:,}]…" if first else ""
+    after = f"…[+{len(line) - last:,} characters]" if last < len(line) else ""
+    return f"{before}{line[first:last]}{after}"
