@@ -3,6 +3,8 @@
 It knows no terminal, no provider and no file. The host passes a model, tools and a gate.
 """
 
+from tui_agent.agent.agent import Agent
+from tui_agent.agent.arguments import validate_tool_arguments
 from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.errors import Cancelled, ModelError, StaleProposal, ToolError
 from tui_agent.agent.events import (
@@ -24,7 +26,10 @@ from tui_agent.agent.events import (
     TurnStarted,
     UsageUpdated,
 )
+from tui_agent.agent.execution import execute_tool_calls
 from tui_agent.agent.gate import Allow, Deny, Gate
+from tui_agent.agent.history import History
+from tui_agent.agent.loop import run_agent_loop
 from tui_agent.agent.messages import (
     AssistantMessage,
     ImageContent,
@@ -71,6 +76,7 @@ __all__ = [
     "Deny",
     "FileChanged",
     "Gate",
+    "History",
     "HistoryRewritten",
     "ImageContent",
     "MessageDone",

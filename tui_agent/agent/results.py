@@ -1,4 +1,4 @@
-"""What a call is answered with, and in which words. Denied, interrupted, stopped and failed read differently."""
+"""What a call is answered with. Denied, interrupted, stopped and failed read differently."""
 
 from __future__ import annotations
 

@@ -1,0 +1,132 @@
+"""One exchange with the model: the conversation goes out, a whole reply comes back, or an error.
+
+The stream is raced against the signal. A request that the API refuses for a known cause is sent once more
+with a new prefix (`rewrites.py`); what can't fit the window is not sent at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+from tui_agent.agent.cancel import CancelSignal
+from tui_agent.agent.errors import Cancelled, ModelError
+from tui_agent.agent.events import AgentEvent, AssistantMessageDone, HistoryRewritten, ToolCallProgress
+from tui_agent.agent.history import History, check
+from tui_agent.agent.messages import AssistantMessage, Message, TextContent
+from tui_agent.agent.model import (
+    MessageDone,
+    Model,
+    ModelRequest,
+    Retrying,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+)
+from tui_agent.agent.rewrites import REWRITES
+from tui_agent.agent.tool import Tool
+
+PROGRESS_BYTES = 1024
+"""A call that is being written is told of once in so many bytes."""
+TOKEN_CHARACTERS = 3
+"""Characters that count as a token where only an estimate can be had; low, so that it errs on full."""
+
+
+@dataclass
+class Exchange:
+    """`window`: tokens the model can hold, if known. `commit` takes an event into the history and tells it."""
+
+    history: History
+    model: Model
+    system: str
+    tools: tuple[Tool, ...]
+    signal: CancelSignal
+    commit: Callable[[AgentEvent], Awaitable[None]]
+    tell: Callable[[AgentEvent], Awaitable[None]]
+    window: int | None = None
+    _tried: set[str] = field(default_factory=set)
+
+    async def reply(self) -> AssistantMessage:
+        """The whole reply. Raises `ModelError`, or `Cancelled` with what had come kept in the history."""
+        while True:
+            try:
+                return await self._send()
+            except ModelError as error:
+                await self._rewrite(error)
+
+    async def _send(self) -> AssistantMessage:
+        messages = self.history.messages
+        if faults := check(messages):
+            raise ModelError(f"the conversation can't be sent: {faults[0]}", hint="Start a new session.")
+        if self.window is not None and (filled := filled_tokens(messages)) >= self.window:
+            raise ModelError(
+                f"the conversation fills the model's window ({filled:,} of {self.window:,} tokens)",
+                kind="context_full",
+                hint="Shorten it with /compact, go back with /rewind, or start a new session.",
+            )
+        request = ModelRequest(system=self.system, tools=self.tools, messages=messages)
+        heard: list[str] = []
+        try:
+            return await self.signal.race(self._listen(request, heard))
+        except (Cancelled, asyncio.CancelledError):
+            text = "".join(heard)
+            if text.strip():
+                cut = AssistantMessage(content=(TextContent(text=text),))
+                await self.commit(AssistantMessageDone(message=cut))
+            raise
+
+    async def _listen(self, request: ModelRequest, heard: list[str]) -> AssistantMessage:
+        """Tell the stream's events. `heard` collects the text, for the case that it is cut."""
+        reply: AssistantMessage | None = None
+        written: Counter[str] = Counter()
+        stream: Any = self.model.stream(request)
+        closing: AbstractAsyncContextManager[Any] = (
+            aclosing(stream) if hasattr(stream, "aclose") else nullcontext(stream)
+        )
+        async with closing:
+            async for event in stream:
+                match event:
+                    case TextDelta(text=text):
+                        heard.append(text)
+                        await self.tell(event)
+                    case ToolCallDelta(call_id=call_id, name=name, partial=partial):
+                        before = written[call_id]
+                        written[call_id] = now = before + len(partial)
+                        if not before or before // PROGRESS_BYTES != now // PROGRESS_BYTES:
+                            await self.tell(ToolCallProgress(call_id=call_id, name=name, bytes=now))
+                    case Retrying():
+                        heard.clear()
+                        await self.tell(event)
+                    case ThinkingDelta():
+                        await self.tell(event)
+                    case MessageDone(message=message):
+                        reply = message
+        if reply is None:
+            raise ModelError("the reply ended early", kind="interrupted", hint="Send the prompt again.")
+        return reply
+
+    async def _rewrite(self, error: ModelError) -> None:
+        """Make a new prefix that the API will take, once for each cause, or raise the error."""
+        if error.kind not in REWRITES or error.kind in self._tried:
+            raise error
+        self._tried.add(error.kind)
+        reason, rewrite = REWRITES[error.kind]
+        messages = rewrite(self.history.messages)
+        if messages is None:
+            raise error
+        await self.commit(HistoryRewritten(reason=reason, dropped=0, messages=messages))
+
+
+def filled_tokens(messages: Iterable[Message]) -> int:
+    """Tokens these messages fill of a window: the last reply's own count, and an estimate of the rest."""
+    filled = 0
+    for message in messages:
+        if isinstance(message, AssistantMessage) and message.usage is not None:
+            filled = message.usage.context_tokens
+        else:
+            filled += len(message.model_dump_json()) // TOKEN_CHARACTERS
+    return filled
