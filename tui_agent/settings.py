@@ -30,8 +30,13 @@ MODES: tuple[Mode, ...] = ("plan", "ask", "accept-edits", "auto")  # from strict
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 DEFAULT_MODEL = "claude-opus-5-5"
 
+NO_KEY = (
+    "there is no key for the model. Set ANTHROPIC_API_KEY (or ANTHROPIC_BASE_URL, for a server of your own "
+    "that wants none), or look around offline with: tui-agent --demo"
+)
+
 Verdict = Literal["allow", "ask", "deny"]
-Origin = Literal["settings", "command line", "project"]
+Origin = Literal["user", "command line", "project"]
 
 
 class SettingsError(Exception):
@@ -90,7 +95,7 @@ class Settings:
 def load(folder: Path, *, rules: tuple[RuleText, ...] = (), **options: Any) -> Settings:
     """All sources, merged. `options` are those of the command line; None means not given."""
     given = {name: value for name, value in options.items() if value is not None}
-    values = read(settings_file(), _FIELDS, "settings")
+    values = read(settings_file(), _FIELDS, "user")
     if url := os.environ.get("ANTHROPIC_BASE_URL", "").strip():
         values["base_url"] = url
     values |= given

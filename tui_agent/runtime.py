@@ -1,0 +1,315 @@
+"""The one place that wires the parts together: a folder, its tools, a model, rules, a session.
+
+    runtime = await Runtime.open(settings, ask=…, on_event=…)
+    ended = await runtime.prompt("…", signal)
+    await runtime.close()
+
+Every event of a run goes the same way: into the session first, then to `on_event`. What the agent library
+does not know is added here: live output of commands (`ToolProgress`) and files that changed (`FileChanged`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from tui_agent import __version__, paths
+from tui_agent.agent import (
+    Agent,
+    AgentEvent,
+    AgentTool,
+    ApprovalRequested,
+    CancelSignal,
+    FileChanged,
+    Model,
+    Pending,
+    SessionStarted,
+    ToolProgress,
+    TurnEnded,
+)
+from tui_agent.agent.calling import in_thread
+from tui_agent.agent.events import Emit
+from tui_agent.agent.gate import Answer, Deny, Gate
+from tui_agent.agent.history import History
+from tui_agent.agent.messages import Prompt
+from tui_agent.branch import branch_of
+from tui_agent.permissions.broker import Ask, Broker
+from tui_agent.permissions.gate import PolicyGate
+from tui_agent.permissions.modes import Mode
+from tui_agent.permissions.policy import Policy
+from tui_agent.permissions.rules import RuleError, parse_rule
+from tui_agent.permissions.trust import is_trusted
+from tui_agent.session.declarations import as_declared, declared
+from tui_agent.session.index import find, last
+from tui_agent.session.recovery import closing_events
+from tui_agent.session.store import InUse, SessionError, SessionStore
+from tui_agent.settings import NO_KEY, Settings, SettingsError, load_project
+from tui_agent.system import read_instructions, system_prompt
+from tui_agent.tools import Workspace, coding_tools
+from tui_agent.tools.details import FileChange, revive
+from tui_agent.tools.process import kill_all
+
+
+class Runtime:
+    """An open working folder with its agent, made by `open`.
+
+    `notices` collects what the person should be told beside the events, until someone shows it.
+    `unanswered` has the calls that needed an approval when nobody was there to give it.
+    """
+
+    def __init__(self, settings: Settings, session: SessionStore, policy: Policy, on_event: Emit) -> None:
+        self.settings = settings
+        self.session = session
+        self.policy = policy
+        self.unanswered: list[Pending] = []
+        self.agent: Agent
+        self._on_event = on_event
+        self._loop = asyncio.get_running_loop()
+        self._showing: set[asyncio.Task[None]] = set()
+        self._reading: set[str] = set()
+
+    @classmethod
+    async def open(
+        cls, settings: Settings, *, ask: Ask | None = None, on_event: Emit | None = None
+    ) -> Runtime:
+        """Raises `SettingsError` or `SessionError`, whose words are for the person."""
+        if not settings.can_ask_a_model:
+            raise SettingsError(NO_KEY)
+        trusted = is_trusted(settings.folder, paths.state_folder())
+        if trusted:
+            settings = settings.tightened(load_project(settings.folder))
+        policy = _policy(settings)
+        session = await in_thread(_session, settings)
+        try:
+            runtime = cls(settings, session, policy, on_event or _nowhere)
+            await runtime._build(ask, trusted)
+        except BaseException:
+            session.close()
+            raise
+        return runtime
+
+    async def _build(self, ask: Ask | None, trusted: bool) -> None:
+        model = _model(self.settings)
+        workspace = Workspace(self.folder)
+        tools: Sequence[AgentTool] = coding_tools(workspace, on_output=self._output)
+        started = next((e for e in self.session.events if e.type == "session_started"), None)
+        if started is not None:
+            tools = as_declared(tools, started)
+        else:
+            started = SessionStarted(
+                system=system_prompt(self.folder, read_instructions(self.folder) if trusted else ()),
+                tools=tuple(declared(tool) for tool in tools),
+                model=model.name,
+                version=__version__,
+            )
+            await self._emit(started)
+        self.agent = Agent(
+            model=model,
+            tools=tools,
+            system=started.system,
+            gate=_Witness(PolicyGate(self.policy, Broker(ask, on_request=self._requested)), self.unanswered),
+            max_steps=self.settings.max_steps,
+            messages=await in_thread(History.replay, self.session.events),
+        )
+
+    @property
+    def folder(self) -> Path:
+        return self.settings.folder
+
+    @property
+    def branch(self) -> str | None:
+        return branch_of(self.folder)
+
+    @property
+    def model_name(self) -> str:
+        return self.agent.model.name
+
+    @property
+    def notices(self) -> list[str]:
+        return self.session.notices
+
+    def replay(self) -> Sequence[AgentEvent]:
+        """The stored events of a continued session, for the panes; those of this run are not among them."""
+        return self.session.events
+
+    async def warm(self) -> None:
+        """Load what the first request needs, off the loop; from then on memory is collected as usual.
+
+        The start-up leaves the collector off: what it makes stays for good, and is never looked at again.
+        """
+        load = getattr(self.agent.model, "warm", None)
+        if load is not None:
+            await in_thread(load)
+        gc.freeze()
+        gc.enable()
+
+    async def prompt(self, content: Prompt, signal: CancelSignal | None = None) -> TurnEnded:
+        self.policy.new_turn()
+        return await self.agent.prompt(content, signal=signal, emit=self._emit)
+
+    async def go_on(self, signal: CancelSignal | None = None) -> TurnEnded:
+        return await self.agent.go_on(signal=signal, emit=self._emit)
+
+    def steer(self, content: Prompt) -> None:
+        self.agent.steer(content)
+
+    def stop_call(self, call_id: str, reason: str = "user") -> bool:
+        return self.agent.stop_call(call_id, reason)
+
+    def set_mode(self, mode: str) -> Mode:
+        """Another mode from now on; the model is told with the next message."""
+        new = Mode(mode)
+        if new is not self.policy.mode:
+            self.policy.mode = new
+            self.agent.note(new.note)
+        return new
+
+    async def close(self) -> None:
+        """End every command and let the session go. The run should have ended before."""
+        await in_thread(kill_all)
+        for task in list(self._showing):
+            task.cancel()
+        await in_thread(self.session.sync)
+        self.session.close()
+
+    # events
+
+    async def _emit(self, event: AgentEvent) -> None:
+        self.session.append(event)
+        if event.type == "tool_call_started" and event.kind == "read":
+            self._reading.add(event.call.id)
+        if self._must_be_on_disk(event):
+            await in_thread(self.session.sync)
+        if event.type == "tool_call_finished":
+            await self._shown()
+        await self._on_event(event)
+        if event.type == "tool_call_finished" and (changed := _file_changed(event)):
+            await self._emit(changed)
+
+    def _must_be_on_disk(self, event: AgentEvent) -> bool:
+        """The end of a turn; and what was approved, before it has its effect."""
+        if event.type == "approval_decided":
+            return event.decision == "allow" and event.call_id not in self._reading
+        return event.type == "turn_ended"
+
+    async def _requested(self, call_id: str, title: str, reason: str) -> None:
+        await self._emit(ApprovalRequested(call_id=call_id, title=title, reason=reason))
+
+    def _output(self, call_id: str, text: str) -> None:
+        """Live output of a running call, from whatever thread."""
+        with suppress(RuntimeError):  # the loop is gone, and with it the screen
+            self._loop.call_soon_threadsafe(self._show, ToolProgress(call_id=call_id, text=text))
+
+    def _show(self, event: AgentEvent) -> None:
+        task = self._loop.create_task(self._deliver(event))
+        self._showing.add(task)
+        task.add_done_callback(self._showing.discard)
+
+    async def _deliver(self, event: AgentEvent) -> None:
+        await self._on_event(event)
+
+    async def _shown(self) -> None:
+        """Progress that is under way arrives before the end that it belongs to."""
+        if self._showing:
+            await asyncio.wait(self._showing)
+
+
+class _Witness:
+    """A gate that remembers which calls nobody was there to approve."""
+
+    def __init__(self, gate: Gate, unanswered: list[Pending]) -> None:
+        self._gate = gate
+        self._unanswered = unanswered
+
+    async def decide(self, batch: Sequence[Pending], signal: CancelSignal) -> Sequence[Answer]:
+        answers = await self._gate.decide(batch, signal)
+        self._unanswered += [
+            pending
+            for pending, answer in zip(batch, answers, strict=True)
+            if isinstance(answer, Deny) and answer.unanswered
+        ]
+        return answers
+
+
+async def _nowhere(event: AgentEvent) -> None:
+    """For hosts that only want the end."""
+
+
+def _policy(settings: Settings) -> Policy:
+    try:
+        rules = [parse_rule(rule.verdict, rule.text, rule.origin) for rule in settings.rules]
+    except RuleError as error:
+        raise SettingsError(str(error)) from None
+    return Policy(
+        settings.mode,
+        rules,
+        settings.folder,
+        state_folder=paths.state_folder(),
+        sandboxed=settings.sandbox,
+    )
+
+
+def _session(settings: Settings) -> SessionStore:
+    """A new session, or the one that was asked for: repaired, ended, or a copy if it is open elsewhere."""
+    redact = settings.credentials.redact
+    if settings.resume is None:
+        return SessionStore.create(settings.folder, redact=redact)
+    if settings.resume == "last":
+        summary, missing = last(settings.folder), "there is no earlier session in this folder"
+    else:
+        summary, missing = find(settings.resume, settings.folder), f"there is no session {settings.resume!r}"
+    if summary is None:
+        raise SessionError(f"{missing}. List them with: tui-agent --resume")
+    if Path(summary.folder) != settings.folder.resolve() and Path(summary.folder).is_dir():
+        raise SessionError(
+            f"the session {summary.id} belongs to another folder. "
+            f"Continue it with: tui-agent {summary.folder} --resume={summary.id}"
+        )
+    try:
+        session = SessionStore.open(summary.place, redact=redact)
+    except InUse:
+        session = SessionStore.fork(summary.place, settings.folder, redact=redact)
+    for event in closing_events(session.events):
+        session.append(event)
+        session.events.append(event)
+    return session
+
+
+def _model(settings: Settings) -> Model:
+    if settings.demo:
+        from tui_agent.models.scripted import ScriptedModel
+
+        return ScriptedModel()
+    from tui_agent.models.anthropic import AnthropicModel
+    from tui_agent.models.retry import RetryingModel
+
+    keys = settings.credentials
+    # A server of one's own may want no key, but the SDK insists on something to send.
+    api_key = keys.api_key or (None if keys.auth_token else "none")
+    return RetryingModel(
+        AnthropicModel(
+            settings.model,
+            api_key=api_key,
+            auth_token=keys.auth_token,
+            base_url=settings.base_url,
+            version_header=settings.api_version,
+            effort=settings.effort,
+        )
+    )
+
+
+def _file_changed(event: AgentEvent) -> FileChanged | None:
+    if event.type != "tool_call_finished" or event.result.is_error:
+        return None
+    details = revive(event.result.details)
+    if not isinstance(details, FileChange) or details.before_hash == details.after_hash:
+        return None
+    return FileChanged(
+        path=details.path,
+        before=details.before_hash,
+        after=details.after_hash,
+        call_id=event.result.tool_call_id,
+    )
