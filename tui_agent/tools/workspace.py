@@ -1,0 +1,253 @@
+"""The working folder as a jail: one resolver for every path that a model writes.
+
+The root is held open for the session and decides by itself what is beneath it (`openat`): nothing is
+compared as strings, nothing is expanded, and what was opened is what is read. Tools never open files by
+other ways, and nothing but `write` and `delete` changes one.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from types import TracebackType
+
+from tui_agent.agent.errors import ToolError
+from tui_agent.tools import writer
+from tui_agent.tools.openat import LOOK, READ, open_beneath
+from tui_agent.tools.place import Place, locate, relative_to
+from tui_agent.tools.trouble import Missing, explained, not_regular, outside, shown
+from tui_agent.tools.truncate import size
+
+MAX_BYTES = 16_000_000
+"""A file up to this size may be held in memory: read whole, edited, replaced."""
+MAX_PATH = 4096
+_UNEXPANDED = ("~", "$HOME", "${HOME}", "%USERPROFILE%")
+_SIMILAR_AMONG = 2_000
+
+
+@dataclass
+class Opened:
+    """A regular file, open for reading. `path` is real and relative to the working folder."""
+
+    fd: int
+    path: str
+    stat: os.stat_result
+
+    def __enter__(self) -> Opened:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        os.close(self.fd)
+
+
+class Workspace:
+    """`seen` maps real paths to the hash of the content that the model knows; the session keeps it.
+
+    `before_write` is called with a path and its present bytes (None: no file) before anything changes, so
+    that the session can keep them. `may_read` is asked with the real path of whatever is opened: a rule that
+    denies a file denies it on every way to it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.root = Path(path).resolve(strict=True)
+        self.fd = os.open(self.root, LOOK | os.O_DIRECTORY)
+        self.seen: dict[str, str] = {}
+        self.before_write: Callable[[str, bytes | None], None] = lambda path, before: None
+        self.may_read: Callable[[str], bool] = lambda path: True
+        self._writing = threading.Lock()
+
+    def close(self) -> None:
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        self.close()
+
+    def mark_seen(self, path: str, content_hash: str) -> None:
+        self.seen[path] = content_hash
+
+    # looking
+
+    def resolve(self, path: str) -> str:
+        """The real relative path: of what is there, or of where it would be made. "." is the folder itself."""
+        with self._explaining(path):
+            relative = self._relative(path)
+            try:
+                fd = open_beneath(self.fd, relative, LOOK)
+            except FileNotFoundError:
+                with self._place(path) as place:
+                    return place.path
+            try:
+                return relative_to(self.fd, fd)
+            finally:
+                os.close(fd)
+
+    def open_read(self, path: str) -> Opened:
+        """Open a regular file, whatever the name promises; never waits, never follows a link outside."""
+        with self._explaining(path):
+            fd = open_beneath(self.fd, self._relative(path), READ)
+            try:
+                found = os.fstat(fd)
+                if not stat.S_ISREG(found.st_mode):
+                    raise not_regular(found.st_mode, path)
+                opened = Opened(fd, relative_to(self.fd, fd), found)
+                self._check_readable(opened.path)
+                return opened
+            except BaseException:
+                os.close(fd)
+                raise
+
+    def open_folder(self, path: str, *, links: bool = True) -> int:
+        """A descriptor of a folder, to list it."""
+        with self._explaining(path):
+            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+            return open_beneath(self.fd, self._relative(path), flags, links=links)
+
+    def read_bytes(self, path: str, limit: int = MAX_BYTES) -> bytes:
+        """The whole file; an error if it is larger than `limit`."""
+        with self.open_read(path) as opened, open(opened.fd, "rb", closefd=False) as file:
+            data = file.read(limit + 1)
+        if len(data) > limit:
+            raise too_large(path, opened.stat.st_size, limit)
+        return data
+
+    # changing
+
+    def target(self, path: str) -> tuple[str, str]:
+        """Where a write to `path` goes: the real path, and why it would be done in place (or "").
+
+        An error if the file could not be written as things are now.
+        """
+        with self._explaining(path), self._place(path) as place:
+            self._check_readable(place.path)
+            writer.check_writable(place)
+            return place.path, writer.in_place_reason(place)
+
+    def write(self, path: str, data: bytes, *, base: str | None) -> None:
+        """Make `path` hold `data` if its content still has the hash `base` (None: it does not exist).
+
+        `StaleProposal` if it has another, and nothing is done.
+        """
+        with self._writing, self._explaining(path), self._place(path) as place:
+            writer.write(place, data, base=base, keep=self.before_write)
+
+    def delete(self, path: str, *, base: str) -> None:
+        """Remove a file whose content still has the hash `base`."""
+        with self._writing, self._explaining(path), self._place(path) as place:
+            writer.delete(place, base=base, keep=self.before_write)
+
+    # paths
+
+    def _relative(self, path: str) -> str:
+        """`path` as it is opened beneath the root; what can't be a path is an error."""
+        self._check_root()
+        if not path:
+            raise ToolError(
+                'The path is empty. Give a path relative to the working folder; "." is the folder.'
+            )
+        if "\0" in path:
+            raise ToolError(
+                f"{shown(path)} holds a NUL character, which no path can. Send the path without it."
+            )
+        try:
+            encoded = os.fsencode(path)
+        except UnicodeEncodeError:
+            raise ToolError(
+                f"{shown(path)} is not valid Unicode. Send the path as list_files shows it."
+            ) from None
+        if len(encoded) >= MAX_PATH:
+            raise ToolError(f"The path is longer than {MAX_PATH:,} bytes. Use a shorter one.")
+        if path.startswith("/"):
+            return self._beneath(path)
+        return path.rstrip("/")
+
+    def _beneath(self, path: str) -> str:
+        """An absolute path as one from the root down; folders are compared as objects, not by their names."""
+        root, parts = os.fstat(self.fd), path.split("/")
+        for length in range(len(parts), 0, -1):
+            with suppress(OSError):
+                if os.path.samestat(os.stat("/".join(parts[:length]) or "/"), root):
+                    return "/".join(part for part in parts[length:] if part) or "."
+        raise outside(path)
+
+    def _check_root(self) -> None:
+        try:
+            if os.path.samestat(os.stat(self.root), os.fstat(self.fd)):
+                return
+        except OSError:
+            pass
+        raise ToolError(
+            f"The working folder {shown(str(self.root))} was deleted, moved or replaced. "
+            "File tools stop here; tell the user to restore it or to start again in another folder."
+        )
+
+    def _check_readable(self, path: str) -> None:
+        if not self.may_read(path):
+            raise ToolError(f"A rule of the user's denies {shown(path)}. Go on without it.")
+
+    @contextmanager
+    def _place(self, path: str) -> Iterator[Place]:
+        with locate(self.fd, self._relative(path)) as place:
+            if place.stat is None:
+                _check_new(path, place)
+            yield place
+
+    @contextmanager
+    def _explaining(self, path: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            problem = explained(error, path)
+            similar = self._similar(path) if isinstance(problem, Missing) else []
+            if similar:
+                problem = Missing(f"{problem} Similar names there: {', '.join(map(shown, similar))}.")
+            raise problem from None
+
+    def _similar(self, path: str) -> list[str]:
+        """Names beside `path` that it may have meant."""
+        head, _, name = path.rstrip("/").rpartition("/")
+        try:
+            fd = open_beneath(self.fd, self._relative(head or "."), os.O_RDONLY | os.O_DIRECTORY)
+        except (OSError, ToolError):
+            return []
+        try:
+            with os.scandir(fd) as entries:
+                names = [entry.name for entry, _ in zip(entries, range(_SIMILAR_AMONG), strict=False)]
+        except OSError:
+            return []
+        finally:
+            os.close(fd)
+        same = [other for other in names if other.casefold() == name.casefold()]
+        return same or get_close_matches(name, names, n=3, cutoff=0.75)
+
+
+def _check_new(path: str, place: Place) -> None:
+    """Names that exist are taken as they are; new ones must be what any program can read."""
+    names = (*place.missing, place.name)
+    if path.endswith("/"):
+        raise ToolError(f"{shown(path)} ends with a slash, so it names a folder. Give the path of a file.")
+    if names[0] in _UNEXPANDED:
+        raise ToolError(
+            f"{shown(path)}: `{names[0]}` is not expanded. Give a path inside the working folder."
+        )
+    try:
+        "/".join(names).encode()
+    except UnicodeEncodeError:
+        raise ToolError(f"{shown(path)} is not valid Unicode. Choose another name.") from None
+
+
+def too_large(path: str, found: int, limit: int = MAX_BYTES) -> ToolError:
+    return ToolError(
+        f"{shown(path)} is {size(found)}; files over {size(limit)} are not changed or loaded whole. "
+        "Read it in pages with read_file, or change it with run_command."
+    )
