@@ -10,8 +10,8 @@ import asyncio
 import inspect
 import threading
 import weakref
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from tui_agent.agent.errors import Cancelled
@@ -81,6 +81,14 @@ class CancelSignal:
 
     async def wait(self) -> str:
         """Return the reason once the signal is set."""
+        with self._woken() as woken:
+            await woken
+        assert self._reason is not None
+        return self._reason
+
+    @contextmanager
+    def _woken(self) -> Iterator[asyncio.Future[None]]:
+        """A future of the running loop that is done once the signal is set."""
         loop = asyncio.get_running_loop()
         woken: asyncio.Future[None] = loop.create_future()
 
@@ -94,11 +102,9 @@ class CancelSignal:
 
         undo = self.subscribe(wake)
         try:
-            await woken
+            yield woken
         finally:
             undo()
-        assert self._reason is not None
-        return self._reason
 
     async def race(self, awaitable: Awaitable[T]) -> T:
         """The result of `awaitable`, unless the signal is set first.
@@ -113,15 +119,14 @@ class CancelSignal:
                 awaitable.cancel()
             raise Cancelled(self._reason)
         work = asyncio.ensure_future(awaitable)
-        watch = asyncio.create_task(self.wait())
         try:
-            await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
+            with self._woken() as woken:
+                await asyncio.wait({work, woken}, return_when=asyncio.FIRST_COMPLETED)
             if work.done() and not work.cancelled():
                 return work.result()
             self.raise_if_cancelled()
             return await work  # it was cancelled from elsewhere: let that through
         finally:
-            watch.cancel()
             if not work.done():
                 work.cancel()
                 await asyncio.wait({work})

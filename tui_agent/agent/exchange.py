@@ -38,7 +38,7 @@ TOKEN_CHARACTERS = 3
 
 @dataclass
 class Exchange:
-    """`window`: tokens the model can hold, if known. `commit` takes an event into the history and tells it."""
+    """`window`: tokens the model can hold, if known. `commit` takes an event into the history, then tells."""
 
     history: History
     model: Model

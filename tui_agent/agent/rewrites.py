@@ -77,7 +77,7 @@ def _map_user(message: Message, change: Callable[[Any], Any]) -> Message:
             inner = tuple(change(part) for part in block.content)
             block = block.model_copy(update={"content": inner})
         else:
-            block = _imageless(block) if change is _imageless else block
+            block = _imageless(block)  # the person's own words stay
         content.append(block)
     return message.model_copy(update={"content": tuple(content)})
 
