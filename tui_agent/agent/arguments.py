@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, ValidationError
 
@@ -17,6 +18,8 @@ from tui_agent.agent.tool import Tool
 
 SHOWN = 60
 """Characters of a wrong value that an error repeats."""
+
+_validators: WeakKeyDictionary[Tool, Any] = WeakKeyDictionary()
 
 
 def validate_tool_arguments(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any] | BaseModel:
@@ -28,7 +31,7 @@ def validate_tool_arguments(tool: Tool, arguments: dict[str, Any]) -> dict[str, 
     if not isinstance(arguments, dict):
         raise _invalid(tool, [f"the arguments: expected an object, got {_shown(arguments)}"])
     if isinstance(parameters, dict):
-        problems = list(_schema_problems(parameters, arguments))
+        problems = list(_schema_problems(tool, arguments))
         if problems:
             raise _invalid(tool, problems)
         return copy.deepcopy(arguments)
@@ -61,25 +64,35 @@ def _model_problems(tool: Tool, error: ValidationError) -> list[str]:
     return problems
 
 
-def _schema_problems(schema: dict[str, Any], arguments: dict[str, Any]) -> Iterable[str]:
-    import jsonschema  # costs 55 ms, and only embedders' tools need it
-    import referencing
-    from jsonschema.exceptions import SchemaError
+def _schema_problems(tool: Tool, arguments: dict[str, Any]) -> Iterable[str]:
     from referencing.exceptions import Unresolvable
 
-    kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
-    empty: referencing.Registry[Any] = referencing.Registry()  # so that no `$ref` is looked up elsewhere
+    validator = _validators.get(tool)
+    if validator is None:
+        validator = _validators[tool] = _validator(tool.schema)
     try:
-        kind.check_schema(schema)
-        for error in kind(schema, registry=empty).iter_errors(arguments):
+        for error in validator.iter_errors(arguments):
             field = _dotted(error.absolute_path) or "the arguments"
             if error.validator in ("required", "additionalProperties"):
                 yield f"{field}: {error.message}; expected {_properties(error.schema)}"
             else:
                 expected = _expected(error.schema)
                 yield f"{field}: expected {expected}, got {_shown(error.instance)} ({_short(error.message)})"
-    except (SchemaError, Unresolvable) as error:
+    except Unresolvable as error:
         raise ToolError(f"the tool's own schema is broken, so it cannot be called: {error}") from None
+
+
+def _validator(schema: dict[str, Any]) -> Any:
+    import jsonschema  # costs 55 ms, and only embedders' tools need it
+    import referencing
+
+    kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+    try:
+        kind.check_schema(schema)
+    except jsonschema.SchemaError as error:
+        raise ToolError(f"the tool's own schema is broken, so it cannot be called: {error.message}") from None
+    empty: referencing.Registry[Any] = referencing.Registry()  # so that no `$ref` is looked up elsewhere
+    return kind(schema, registry=empty)
 
 
 def _properties(schema: Any) -> str:

@@ -12,7 +12,7 @@ import threading
 import weakref
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tui_agent.agent.errors import Cancelled
 
@@ -121,7 +121,8 @@ class CancelSignal:
         work = asyncio.ensure_future(awaitable)
         try:
             with self._woken() as woken:
-                await asyncio.wait({work, woken}, return_when=asyncio.FIRST_COMPLETED)
+                either: set[asyncio.Future[Any]] = {work, woken}
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             if work.done() and not work.cancelled():
                 return work.result()
             self.raise_if_cancelled()

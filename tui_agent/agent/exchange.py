@@ -16,7 +16,7 @@ from typing import Any
 from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.errors import Cancelled, ModelError
 from tui_agent.agent.events import AgentEvent, AssistantMessageDone, HistoryRewritten, ToolCallProgress
-from tui_agent.agent.history import History, check
+from tui_agent.agent.history import History
 from tui_agent.agent.messages import AssistantMessage, Message, TextContent
 from tui_agent.agent.model import (
     MessageDone,
@@ -60,7 +60,7 @@ class Exchange:
 
     async def _send(self) -> AssistantMessage:
         messages = self.history.messages
-        if faults := check(messages):
+        if faults := self.history.faults():
             raise ModelError(f"the conversation can't be sent: {faults[0]}", hint="Start a new session.")
         if self.window is not None and (filled := filled_tokens(messages)) >= self.window:
             raise ModelError(

@@ -42,6 +42,7 @@ class History:
         self._results: dict[str, ToolResultMessage] = {}
         self._text: list[TextContent | ImageContent] = []
         self._turns: list[int] = []
+        self._checked = 0
         for message in messages:
             self._feed(message)
 
@@ -75,6 +76,13 @@ class History:
     def messages(self) -> tuple[Message, ...]:
         tail = self._tail()
         return (*self._closed, tail) if tail else tuple(self._closed)
+
+    def faults(self) -> list[str]:
+        """What the API would refuse in `messages`; each closed message is looked at once."""
+        found = check(self.messages, self._checked)
+        if not found:
+            self._checked = len(self._closed)
+        return found
 
     @property
     def open_calls(self) -> tuple[ToolCall, ...]:
@@ -137,6 +145,7 @@ class History:
         dropped = messages[len(kept)] if len(kept) < len(messages) else None
         self._closed, self._results, self._text = kept, {}, []
         self._turns = [start for start in self._turns if start < len(kept)]
+        self._checked = min(self._checked, len(kept))
         if isinstance(dropped, UserMessage):
             for block in dropped.content:
                 if isinstance(block, ToolResultMessage):
@@ -185,13 +194,16 @@ def _paused(message: Message) -> bool:
     return isinstance(message, AssistantMessage) and message.stop_reason == "pause_turn"
 
 
-def check(messages: Sequence[Message]) -> list[str]:
-    """What the Messages API would refuse in a conversation that is about to be sent; empty if nothing."""
+def check(messages: Sequence[Message], start: int = 0) -> list[str]:
+    """What the Messages API would refuse in a conversation that is about to be sent; empty if nothing.
+
+    Messages before `start` are taken to be in order.
+    """
     faults: list[str] = []
     if not messages:
         return ["there is no message"]
-    previous: Message | None = None
-    for index, message in enumerate(messages):
+    previous: Message | None = messages[start - 1] if start else None
+    for index, message in enumerate(messages[start:], start):
         calls = previous.calls if isinstance(previous, AssistantMessage) else ()
         if isinstance(message, UserMessage):
             faults += [f"message {index}: {fault}" for fault in _user_faults(message, calls)]
