@@ -30,8 +30,8 @@ def settings_file() -> Path:
     return config_folder() / "settings.toml"
 
 
-def log_file() -> Path:
-    return state_folder() / "log" / "tui-agent.log"
+def log_folder() -> Path:
+    return state_folder() / "log"
 
 
 def sessions_folder() -> Path:

@@ -1,0 +1,136 @@
+"""`tui-agent doctor`: what is set up, what is missing, and what to do about it.
+
+Each check is a function of the settings that returns a finding. The exit code is 1 if something stands in
+the way of working, 0 otherwise: what is only worth knowing does not count.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import socket
+import stat
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from tui_agent import __version__, paths, terminal
+from tui_agent.settings import NO_KEY, Settings, SettingsError, load
+from tui_agent.text import visible
+
+CONNECT_SECONDS = 5.0
+DEFAULT_ENDPOINT = "https://api.anthropic.com"
+
+State = Literal["ok", "note", "problem"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    state: State
+    name: str
+    text: str
+
+
+def main(arguments: Sequence[str]) -> int:
+    if arguments:
+        print(f"tui-agent: doctor takes no arguments, not {visible(arguments[0])}.", file=sys.stderr)
+        return 2
+    findings = examine()
+    for finding in findings:
+        print(f"{finding.state:8}{finding.name:11}{visible(finding.text)}")
+    problems = sum(finding.state == "problem" for finding in findings)
+    print(f"\n{problems} to solve." if problems else "\nReady to work.")
+    return 1 if problems else 0
+
+
+def examine() -> list[Finding]:
+    versions = f"tui-agent {__version__}, Python {platform.python_version()}, {platform.platform()}"
+    findings = [Finding("ok", "version", versions)]
+    try:
+        settings = load(Path.cwd())
+    except (SettingsError, OSError) as error:
+        return [*findings, Finding("problem", "settings", str(error)), *_own_folders(), *_tools()]
+    file = paths.settings_file()
+    findings.append(Finding("ok", "settings", str(file) if file.exists() else f"none ({file}): the defaults"))
+    return [
+        *findings,
+        _key(settings),
+        _endpoint(settings),
+        _terminal(),
+        *_tools(),
+        _sandbox(),
+        *_own_folders(),
+    ]
+
+
+def _key(settings: Settings) -> Finding:
+    if settings.credentials:
+        which = "ANTHROPIC_API_KEY" if settings.credentials.api_key else "ANTHROPIC_AUTH_TOKEN"
+        return Finding("ok", "key", f"{which} is set")
+    if settings.can_ask_a_model:
+        return Finding("note", "key", "none; the server at the base URL is asked without one")
+    return Finding("problem", "key", NO_KEY)
+
+
+def _endpoint(settings: Settings) -> Finding:
+    """Whether the server takes connections. Nothing is sent, so the key is not tried."""
+    base = settings.base_url or DEFAULT_ENDPOINT
+    url = urlsplit(base)
+    host, port = url.hostname or "", url.port or (443 if url.scheme == "https" else 80)
+    try:
+        socket.create_connection((host, port), CONNECT_SECONDS).close()
+    except OSError as error:
+        why = error.strerror or error
+        advice = "Check the network, a proxy or firewall, and ANTHROPIC_BASE_URL."
+        return Finding("problem", "endpoint", f"{base} can't be reached ({why}). {advice}")
+    return Finding("ok", "endpoint", f"{base} takes connections; model {settings.model}")
+
+
+def _terminal() -> Finding:
+    if problem := terminal.problem():
+        return Finding("note", "terminal", problem)
+    size, colours = os.get_terminal_size(), os.environ.get("COLORTERM") or "256 colours or fewer"
+    text = f"TERM={os.environ.get('TERM', '')}, {size.columns}×{size.lines}, {colours}"
+    if "UTF-8" not in (sys.stdout.encoding or "").upper():
+        return Finding("note", "terminal", f"{text}; not UTF-8: set LANG to a UTF-8 locale to see every sign")
+    return Finding("ok", "terminal", text)
+
+
+def _tools() -> list[Finding]:
+    bash, rg = shutil.which("bash"), shutil.which("rg")
+    return [
+        Finding("ok", "bash", bash) if bash else Finding("problem", "bash", "not found: commands can't run"),
+        Finding("ok", "rg", rg)
+        if rg
+        else Finding("note", "rg", "not found: searching is slower without ripgrep"),
+    ]
+
+
+def _sandbox() -> Finding:
+    from tui_agent.permissions.sandbox import Sandbox, SandboxError
+
+    try:
+        Sandbox(Path.cwd()).check()
+    except SandboxError as error:
+        return Finding("note", "sandbox", f"--sandbox is not available: {error}")
+    return Finding("ok", "sandbox", "bwrap works: --sandbox is available")
+
+
+def _own_folders() -> list[Finding]:
+    return [_own_folder("sessions", paths.sessions_folder), _own_folder("log", paths.log_folder)]
+
+
+def _own_folder(name: str, place: Callable[[], Path]) -> Finding:
+    folder = place()
+    try:
+        mode = stat.S_IMODE(paths.private_folder(folder).stat().st_mode)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(13, "it can't be written to")
+    except OSError as error:
+        advice = "Give yourself the rights, or set XDG_STATE_HOME."
+        return Finding("problem", name, f"{folder}: {error.strerror or error}. {advice}")
+    return Finding("ok", name, f"{folder} (mode {mode:04o})")
