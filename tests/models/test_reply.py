@@ -143,6 +143,18 @@ def test_cited_text_keeps_its_citations() -> None:
     )
 
 
+def test_a_character_cut_in_two_is_put_together() -> None:
+    events = events_of(reply(thinking("12", "s"), "12", chunk=1), 1, "m")
+    halves = {"1": "\ud83d", "2": "\ude00"}
+    for event in events:
+        delta = event.get("delta", {})
+        for name in ("text", "thinking"):
+            if name in delta:
+                delta[name] = halves[delta[name]]
+    accumulated, _ = fold(events)
+    assert accumulated.message().content == (ThinkingContent("😀", "s"), TextContent("😀"))
+
+
 def test_a_call_without_an_id_gets_one() -> None:
     first, second = message(call("f", "{}", id=""), call("f", "{}", id="")).calls
     assert first.id

@@ -56,7 +56,7 @@ class _Open:
 
     def joined(self, name: str) -> str:
         start = self.start.get(name)
-        return (start if isinstance(start, str) else "") + "".join(self.pieces.get(name, ()))
+        return _whole((start if isinstance(start, str) else "") + "".join(self.pieces.get(name, ())))
 
 
 class Reply:
@@ -151,7 +151,7 @@ class Reply:
                 signature = block.joined("signature") or None
                 return ThinkingContent(thinking=block.joined("thinking"), signature=signature)
             case "tool_use":
-                raw = "".join(block.pieces.get("partial_json", ()))
+                raw = block.joined("partial_json")
                 arguments, fault = _arguments(raw, block.start.get("input"))
                 name = _word(block.start, "name")
                 return ToolCall(id=self._call_id(index), name=name, arguments=arguments, fault=fault)
@@ -167,6 +167,15 @@ class Reply:
             value = usage.get(theirs) if isinstance(usage, dict) else None
             if type(value) is int:
                 self._usage[ours] = value
+
+
+def _whole(text: str) -> str:
+    """`text` as valid Unicode. Some servers cut a character in two halves, each in a piece of its own."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def _word(start: dict[str, Any], name: str) -> str:

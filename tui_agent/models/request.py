@@ -93,7 +93,7 @@ def _assistant(message: AssistantMessage) -> Iterable[Param]:
                 name, arguments = wire_name(block.name), _sendable(block.arguments)
                 yield {"type": "tool_use", "id": wire_id(block.id), "name": name, "input": arguments}
             case RawBlock() if block.data.get("type") != "text" or str(block.data.get("text", "")).strip():
-                yield block.data
+                yield _sendable(block.data)
 
 
 def _sendable(value: Any) -> Any:
