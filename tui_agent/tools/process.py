@@ -2,7 +2,7 @@
 
 Each command has a thread of its own here. It starts the supervisor (see `shim.py`), reads the one pipe that
 takes stdout and stderr in their order, and follows what the supervisor says. So neither a flood of output nor
-a slow disk touches the event loop, and a cancel needs no loop: closing the lifeline is enough, from any
+a slow disk touches the event loop, and a cancel needs no loop: cutting the lifeline is enough, from any
 thread, also while the process is still being started, and also by the death of the program.
 
 A command ends when its shell ends, not when the pipe closes. What it left in the background gets a moment
@@ -15,20 +15,18 @@ import asyncio
 import os
 import select
 import signal as signals
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for_all
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from tui_agent.agent.errors import ToolError
-from tui_agent.tools import orphans, shim
+from tui_agent.tools import orphans
+from tui_agent.tools.lifeline import Lifeline, Supervisor
 
 if TYPE_CHECKING:
     from tui_agent.agent.cancel import CancelSignal
@@ -40,8 +38,6 @@ DRAIN = 0.25
 TICK = 0.1
 """Seconds between two looks at growing output."""
 CHUNK = 64 * 1024
-HOST_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-"""What our own interpreter may need to start; the command doesn't get it from here."""
 
 How = Literal["exited", "timeout", "stopped", "lost"]
 
@@ -61,33 +57,12 @@ class Ended:
     left: int = 0
 
 
-class Lifeline:
-    """Our end of the pipe that keeps a command alive. Any thread may ask, or cut it."""
-
-    def __init__(self) -> None:
-        self.far_end, self._near_end = os.pipe()
-        self._lock = threading.Lock()
-        self.due: float | None = None
-        """When everything should be over."""
-
-    def ask(self, grace: float) -> None:
-        """TERM now, KILL after `grace` seconds."""
-        with self._lock:
-            if self._near_end >= 0 and self.due is None:
-                self.due = time.monotonic() + grace + shim.PATIENCE + 1
-                with suppress(OSError):
-                    os.write(self._near_end, b"T%g\n" % grace)
-
-    def cut(self) -> None:
-        with self._lock:
-            if self._near_end >= 0:
-                self.due = time.monotonic() + shim.PATIENCE + 1
-                os.close(self._near_end)
-                self._near_end = -1
-
-
 class Supervised:
-    """One command, from `start` to its last process."""
+    """One command, from `start` to its last process.
+
+    `output` gets what it prints and `on_tick` is called after some of it, at most ten times a second; both in
+    the command's thread. `done` is settled when nothing is left of it.
+    """
 
     def __init__(
         self,
@@ -100,20 +75,21 @@ class Supervised:
         timeout: float | None = None,
         linger: bool = False,
     ) -> None:
-        self._argv = list(argv)
-        self._folder = folder
-        self._env = dict(env)
-        self._output = output
-        self._on_tick = on_tick
-        self._timeout = timeout
-        self._linger = linger
+        self.done: Future[Ended] = Future()
+        self.session = 0
+        """The session of its supervisor, once that runs."""
+        self._order = (list(argv), folder, dict(env))
+        self._output, self._on_tick = output, on_tick
+        self._timeout, self._linger = timeout, linger
         self._lifeline = Lifeline()
-        self._process: subprocess.Popen[bytes] | None = None
         self._how: How | None = None
         self._code: int | None = None
         self._background = self._left = 0
         self._fault = ""
-        self.done: Future[Ended] = Future()
+        self._words = b""
+        self._ticked = 0.0
+        self._open: set[int] = set()
+        self._alarms: dict[Callable[[], None], float] = {}
 
     def start(self) -> Supervised:
         _live.add(self)
@@ -130,10 +106,6 @@ class Supervised:
         """Raises ToolError if it could not be started. Leaving early doesn't end the command."""
         return await asyncio.shield(asyncio.wrap_future(self.done))
 
-    @property
-    def session(self) -> int:
-        return self._process.pid if self._process else 0
-
     def _work(self) -> None:
         try:
             ended = self._supervise()
@@ -147,120 +119,91 @@ class Supervised:
 
     def _supervise(self) -> Ended:
         began, ticks = time.monotonic(), orphans.now_in_ticks()
-        with ExitStack() as stack:
-            output, status = self._spawn(stack)
-            self._follow(output, status, began)
-        assert self._process is not None
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(1)
+        if self._timeout is not None:
+            self._alarms[self._time_out] = began + self._timeout
+        self._supervisor = Supervisor(self._lifeline, *self._order)
+        self.session = self._supervisor.process.pid
+        try:
+            self._follow()
+        finally:
+            self._lifeline.cut()
+            self._supervisor.close()
         if self._fault:
             raise ToolError(f"the command could not be started: {self._fault}. Nothing ran.")
         if self._how is None:
             self._how = "lost"
-        if self._how == "lost" or self._process.returncode:
+        if self._supervisor.process.returncode != 0:  # someone killed it
             self._background += orphans.sweep(ticks, {command.session for command in list(_live)})
         return Ended(self._how, self._code, time.monotonic() - began, self._background, self._left)
 
-    def _spawn(self, stack: ExitStack) -> tuple[int, int]:
-        """Start the supervisor and tell it what to run. Our ends of its output and of its words."""
-
-        def pipe() -> tuple[int, int]:
-            ends = os.pipe()
-            stack.callback(os.close, ends[0])
-            return ends
-
-        (output, output_far), (status, status_far) = pipe(), pipe()
-        life = self._lifeline.far_end
-        settings = [f"{name}={value}" for name, value in self._env.items()]
-        order = [str(len(self._argv)), *self._argv, *settings]
-        try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(Path(shim.__file__)), str(life), str(status_far)],
-                stdin=subprocess.PIPE,
-                stdout=output_far,
-                stderr=output_far,
-                cwd=self._folder,
-                env={name: os.environ[name] for name in HOST_VARIABLES if name in os.environ},
-                pass_fds=(life, status_far),
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise ToolError(f"the command could not be started: {error.strerror}. Nothing ran.") from error
-        finally:
-            for fd in (output_far, status_far, life):
-                os.close(fd)
-        assert self._process.stdin is not None
-        with suppress(BrokenPipeError), self._process.stdin as stdin:
-            stdin.write(b"".join(os.fsencode(item) + b"\0" for item in order))
-        return output, status
-
-    def _follow(self, output: int, status: int, began: float) -> None:
-        """Read both until the supervisor is gone and the output is read, or patience is over."""
+    def _follow(self) -> None:
+        """Until the supervisor is gone and its output is read, or patience is over."""
+        output, status = self._supervisor.output, self._supervisor.status
+        self._open = {output, status}
         poll = select.poll()
-        for fd in (output, status):
+        for fd in self._open:
             poll.register(fd, select.POLLIN)
-        open_fds = {output, status}
-        timeout_at = None if self._timeout is None else began + self._timeout
-        drained_at: float | None = None
-        shown_at, unshown = 0.0, False
-        words = b""
-        while open_fds:
+        while self._open:
             now = time.monotonic()
-            if timeout_at is not None and now >= timeout_at and self._how is None:
-                self._how = "timeout"
-                self._lifeline.ask(GRACE)
-            if drained_at is not None and now >= drained_at:
-                if status not in open_fds:
-                    break  # someone out of our reach holds the pipe open
-                self._lifeline.cut()
-                drained_at = None
-            if self._lifeline.due is not None and now >= self._lifeline.due:
-                self._force()
-                break
-            if unshown and now >= shown_at + TICK:
-                self._on_tick()
-                shown_at, unshown = now, False
-            soon = [now + 1, drained_at or now + 1, shown_at + TICK if unshown else now + 1]
-            if timeout_at is not None and self._how is None:
-                soon.append(timeout_at)
-            for fd, _ in poll.poll(max(0.0, (min(soon) - now) * 1000)):
-                data = os.read(fd, CHUNK)
-                if not data:
+            if self._lifeline.due is not None:
+                self._alarms[self._force] = self._lifeline.due
+            for alarm in [alarm for alarm, at in self._alarms.items() if at <= now]:
+                del self._alarms[alarm]
+                alarm()
+            pause = min(1.0, *(at - now for at in self._alarms.values())) if self._alarms else 1.0
+            for fd, _ in poll.poll(max(0.0, pause * 1000)):
+                if data := os.read(fd, CHUNK):
+                    self._take(data) if fd == output else self._hear(data)
+                else:
                     poll.unregister(fd)
-                    open_fds.discard(fd)
-                if fd == output and data:
-                    self._output(data)
-                    unshown = True
-                elif fd == status and data:
-                    words += data
-                    *lines, words = words.split(b"\n")
-                    for line in lines:
-                        self._hear(line.decode("utf-8", "replace"))
-                    if self._code is not None and not self._linger and drained_at is None:
-                        drained_at = time.monotonic() + DRAIN
-                elif fd == status:
-                    drained_at = time.monotonic() + DRAIN
-        if unshown:
-            self._on_tick()
+                    self._open.discard(fd)
+                    if fd == status:
+                        self._alarms[self._drained] = time.monotonic() + DRAIN
+        self._on_tick()
 
-    def _hear(self, line: str) -> None:
-        word, _, rest = line.partition(" ")
-        if word == "exit":
-            self._code = int(rest)
-            if self._how is None:
-                self._how = "exited"
-        elif word == "fail":
-            self._fault = rest
-        elif word == "ended" and self._how == "exited":
-            self._background = int(rest)
-        elif word == "left":
-            self._left = int(rest)
+    def _take(self, data: bytes) -> None:
+        self._output(data)
+        self._alarms.setdefault(self._tick, self._ticked + TICK)
+
+    def _hear(self, data: bytes) -> None:
+        *lines, self._words = (self._words + data).split(b"\n")
+        for line in lines:
+            word, _, rest = line.decode("utf-8", "replace").partition(" ")
+            if word == "exit":
+                self._code = int(rest)
+                if self._how is None:
+                    self._how = "exited"
+                if not self._linger:
+                    self._alarms[self._drained] = time.monotonic() + DRAIN
+            elif word == "fail":
+                self._fault = rest
+            elif word == "ended" and self._how == "exited":
+                self._background = int(rest)
+            elif word == "left":
+                self._left = int(rest)
+
+    # alarms
+
+    def _tick(self) -> None:
+        self._ticked = time.monotonic()
+        self._on_tick()
+
+    def _time_out(self) -> None:
+        if self._how is None:
+            self._how = "timeout"
+            self._lifeline.ask(GRACE)
+
+    def _drained(self) -> None:
+        if self._supervisor.status in self._open:
+            self._lifeline.cut()
+        else:  # all of ours are gone; someone out of our reach holds the pipe open
+            self._open.clear()
 
     def _force(self) -> None:
-        """The supervisor itself is stuck. Its group is our own making, so it may go as a whole."""
-        assert self._process is not None
+        """The supervisor itself is stuck. Its session is of our making, so it may go as a whole."""
         with suppress(OSError):
-            os.killpg(self._process.pid, signals.SIGKILL)
+            os.killpg(self.session, signals.SIGKILL)
+        self._open.clear()
 
 
 _live: set[Supervised] = set()
@@ -276,16 +219,15 @@ async def run(
     timeout: float | None = None,
     signal: CancelSignal | None = None,
 ) -> Ended:
-    """Run it to its end. `output` and `on_tick` are called in another thread, one at a time.
+    """Run it to its end; the parameters are those of `Supervised`.
 
     Raises ToolError if it could not be started, `Cancelled` only if the signal was set before. A signal set
     later, or a cancelled task, ends the command first.
     """
     if signal is not None:
         signal.raise_if_cancelled()
-    command = Supervised(
-        argv, folder=folder, env=env, output=output, on_tick=on_tick, timeout=timeout
-    ).start()
+    command = Supervised(argv, folder=folder, env=env, output=output, on_tick=on_tick, timeout=timeout)
+    command.start()
     forget = signal.subscribe(command.end) if signal is not None else lambda: None
     try:
         return await command.wait()
