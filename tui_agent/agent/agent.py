@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.events import AgentEvent, Emit, HistoryRewritten, NoteAdded, TurnEnded, TurnStarted
+from tui_agent.agent.exchange import Shorten
 from tui_agent.agent.gate import Gate
 from tui_agent.agent.history import History
 from tui_agent.agent.loop import Turn
@@ -22,8 +23,10 @@ from tui_agent.agent.tool import AgentTool
 
 
 class Agent:
-    """`messages` may be an earlier conversation, or a `History` that a session gave back. `window` is the
-    model's, in tokens, if known; `max_tokens_total` bounds what one prompt may use.
+    """`messages` may be an earlier conversation, or a `History` that a session gave back.
+
+    `window` is the model's, in tokens, if known, and `shorten` makes room in it; `max_tokens_total` bounds
+    what one prompt may use.
 
     `prompt` and `go_on` never raise for a model, a tool or a cancel: what happened is in the `TurnEnded`
     that they return and that `emit` got last. A second turn while one is on raises `RuntimeError`.
@@ -39,6 +42,7 @@ class Agent:
         max_steps: int = 30,
         max_tokens_total: int | None = None,
         window: int | None = None,
+        shorten: Shorten | None = None,
         messages: Iterable[Message] | History = (),
     ) -> None:
         names = [tool.name for tool in tools]
@@ -51,6 +55,7 @@ class Agent:
         self.max_steps = max_steps
         self.max_tokens_total = max_tokens_total
         self.window = window
+        self.shorten = shorten
         self.history = messages if isinstance(messages, History) else History(messages)
         self._inbox: list[NoteAdded] = []
         self._untold: list[AgentEvent] = []
@@ -124,6 +129,7 @@ class Agent:
                 max_steps=self.max_steps,
                 max_tokens_total=self.max_tokens_total,
                 window=self.window,
+                shorten=self.shorten,
                 inbox=self._inbox,
                 signals=self._signals,
             )

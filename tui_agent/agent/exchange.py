@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,9 +36,17 @@ TOKEN_CHARACTERS = 3
 """Characters that count as a token where only an estimate can be had; low, so that it errs on full."""
 
 
+Shorten = Callable[[History, CancelSignal], Awaitable[Sequence[AgentEvent]]]
+"""The host's way to make a history shorter: the events that do it."""
+NEARLY_FULL = 0.85
+"""Share of the window from which the history is shortened before it is sent."""
+SHORTENED = 2
+"""Times in a row that may happen."""
+
+
 @dataclass
 class Exchange:
-    """`window`: tokens the model can hold, if known. `commit` takes an event into the history, then tells."""
+    """`commit` takes an event into the history, then tells it. `window`: the model's, in tokens, if known."""
 
     history: History
     model: Model
@@ -48,26 +56,39 @@ class Exchange:
     commit: Callable[[AgentEvent], Awaitable[None]]
     tell: Callable[[AgentEvent], Awaitable[None]]
     window: int | None = None
+    shorten: Shorten | None = None
     _tried: set[str] = field(default_factory=set)
 
     async def reply(self) -> AssistantMessage:
         """The whole reply. Raises `ModelError`, or `Cancelled` with what had come kept in the history."""
+        await self._make_room()
         while True:
             try:
                 return await self._send()
             except ModelError as error:
                 await self._rewrite(error)
 
-    async def _send(self) -> AssistantMessage:
-        messages = self.history.messages
-        if faults := self.history.faults():
-            raise ModelError(f"the conversation can't be sent: {faults[0]}", hint="Start a new session.")
-        if self.window is not None and (filled := filled_tokens(messages)) >= self.window:
+    async def _make_room(self) -> None:
+        """Shorten what nearly fills the window; don't send what can't fit."""
+        if self.window is None:
+            return
+        for _ in range(SHORTENED):
+            if self.shorten is None or filled_tokens(self.history.messages) < self.window * NEARLY_FULL:
+                break
+            for event in await self.shorten(self.history, self.signal):
+                await self.commit(event)
+        filled = filled_tokens(self.history.messages)
+        if filled >= self.window:
             raise ModelError(
                 f"the conversation fills the model's window ({filled:,} of {self.window:,} tokens)",
                 kind="context_full",
                 hint="Shorten it with /compact, go back with /rewind, or start a new session.",
             )
+
+    async def _send(self) -> AssistantMessage:
+        messages = self.history.messages
+        if faults := self.history.faults():
+            raise ModelError(f"the conversation can't be sent: {faults[0]}", hint="Start a new session.")
         request = ModelRequest(system=self.system, tools=self.tools, messages=messages)
         heard: list[str] = []
         try:

@@ -28,7 +28,7 @@ from tui_agent.agent.events import (
     TurnStarted,
     UsageUpdated,
 )
-from tui_agent.agent.exchange import Exchange
+from tui_agent.agent.exchange import Exchange, Shorten
 from tui_agent.agent.execution import Execution
 from tui_agent.agent.gate import Gate
 from tui_agent.agent.history import History, admit
@@ -73,7 +73,8 @@ class Turn:
     """One prompt's way through model and tools.
 
     `inbox` holds notes and steering messages that the next user message takes along; `signals` the open
-    calls, so that one can be stopped alone; `window` is the model's, in tokens, if known.
+    calls, so that one can be stopped alone; `window` is the model's, in tokens, if known, and `shorten` the
+    host's way to make room in it.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class Turn:
         max_steps: int = 30,
         max_tokens_total: int | None = None,
         window: int | None = None,
+        shorten: Shorten | None = None,
         inbox: list[NoteAdded] | None = None,
         signals: dict[str, CancelSignal] | None = None,
     ) -> None:
@@ -102,6 +104,7 @@ class Turn:
         self.max_steps = max_steps
         self.max_tokens_total = max_tokens_total
         self.window = window
+        self.shorten = shorten
         self.inbox = [] if inbox is None else inbox
         self.signals = {} if signals is None else signals
         self.usage = Usage()
@@ -153,6 +156,7 @@ class Turn:
             self._commit,
             self._tell,
             self.window,
+            self.shorten,
         )
         reply, dropped = admit(await exchange.reply())
         await self._commit(AssistantMessageDone(message=reply))

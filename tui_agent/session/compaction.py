@@ -1,0 +1,141 @@
+"""A long conversation made short: one summarising request, then the summary and the newest messages.
+
+The request is the conversation itself with one more message, so that a provider's cache serves its prefix.
+The result is a new prefix (`HistoryRewritten`); it counts only if the tokens fell. Nothing is lost: the
+session file keeps every event from before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tui_agent.agent.cancel import CancelSignal
+from tui_agent.agent.errors import ModelError
+from tui_agent.agent.events import AgentEvent, Compacted, HistoryRewritten
+from tui_agent.agent.exchange import filled_tokens
+from tui_agent.agent.history import History
+from tui_agent.agent.messages import (
+    AssistantMessage,
+    ImageContent,
+    Message,
+    TextContent,
+    ToolResultMessage,
+    UserMessage,
+    blocks_of,
+)
+from tui_agent.agent.model import MessageDone, Model, ModelRequest
+from tui_agent.agent.rewrites import without_bulk, without_thinking
+from tui_agent.agent.tool import Tool
+
+KEPT_SHARE = 0.15
+"""Share of the conversation's tokens that the newest messages may keep."""
+
+ASK = """\
+The conversation is about to be shortened: only your answer to this message and the newest messages stay.
+Write what is needed to go on, in this order, without calling a tool:
+1. what the user wants, in their own words where they matter, and what they forbade or preferred;
+2. what was done and found, with the exact paths, names, commands and errors that will be needed again;
+3. what is decided, what is open, and the next step.
+Be complete and brief: no more than 1,500 words."""
+
+HEAD = "The earlier conversation was shortened to this summary, written by you:"
+
+
+@dataclass(frozen=True)
+class Compactor:
+    """Shortens histories with `model`. `changed` gives the lines that tell the state of changed files."""
+
+    model: Model
+    system: str
+    tools: tuple[Tool, ...]
+    changed: Callable[[], Sequence[str]] = tuple
+
+    async def __call__(self, history: History, signal: CancelSignal, focus: str = "") -> list[AgentEvent]:
+        """The events that make `history` shorter. Raises `ModelError` if it can't be made shorter."""
+        messages = history.messages
+        before = filled_tokens(messages)
+        summary = await signal.race(self._summary(messages, focus))
+        new = shortened(messages, self._opening(summary))
+        after = filled_tokens(new)
+        if after >= before:
+            raise ModelError(
+                f"the summary saved nothing ({before:,} tokens before, {after:,} after)",
+                kind="context_full",
+                hint="Start a new session, or go back with /rewind.",
+            )
+        return [
+            HistoryRewritten(reason="the conversation was summarised", dropped=0, messages=new),
+            Compacted(before=before, after=after, summary=summary),
+        ]
+
+    async def _summary(self, messages: Sequence[Message], focus: str) -> str:
+        words = f"{ASK}\nThe user asks to keep above all: {focus}" if focus.strip() else ASK
+        try:
+            return await self._ask(messages, words)
+        except ModelError as error:
+            lean = without_bulk(messages) if error.kind in ("context_full", "too_large") else None
+            if lean is None:
+                raise
+            return await self._ask(lean, words)
+
+    async def _ask(self, messages: Sequence[Message], words: str) -> str:
+        history = History(messages)
+        tail = history.messages[-1] if history.messages else None
+        more = blocks_of(words)
+        if isinstance(tail, UserMessage):
+            sent = (*history.messages[:-1], tail.model_copy(update={"content": (*tail.content, *more)}))
+        else:
+            sent = (*history.messages, UserMessage(content=more))
+        summary = ""
+        async for event in self.model.stream(ModelRequest(self.system, self.tools, sent)):
+            if isinstance(event, MessageDone):
+                summary = event.message.text.strip()
+        if not summary:
+            raise ModelError(
+                "the model wrote no summary", kind="no_summary", hint="Try /compact again, or start anew."
+            )
+        return summary
+
+    def _opening(self, summary: str) -> str:
+        files = "\n".join(f"- {line}" for line in self.changed())
+        state = f"\n\nFiles changed in this session, as they are now:\n{files}" if files else ""
+        return f"{HEAD}\n\n{summary}{state}"
+
+
+def shortened(messages: Sequence[Message], opening: str) -> tuple[Message, ...]:
+    """`opening` in the place of all but the newest messages, which begin at a prompt or a reply.
+
+    Signatures and counts of the kept messages belonged to the old prefix, so thinking and usage go.
+    """
+    start = _cut(messages)
+    kept = [_without_usage(message) for message in messages[start:]]
+    kept = list(without_thinking(kept) or kept)
+    head: list[TextContent | ImageContent] = [TextContent(text=opening)]
+    if kept and isinstance(kept[0], UserMessage):
+        head += [block for block in kept[0].content if not isinstance(block, ToolResultMessage)]
+        del kept[0]
+    return (UserMessage(content=tuple(head)), *kept)
+
+
+def _cut(messages: Sequence[Message]) -> int:
+    """Where the kept messages begin: as early as their share allows, never between calls and results."""
+    plain = [_without_usage(message) for message in messages]
+    budget = filled_tokens(plain) * KEPT_SHARE
+    start, spent = len(messages), 0
+    for index in range(len(messages) - 1, 0, -1):
+        spent += filled_tokens([plain[index]])
+        if spent > budget:
+            break
+        message = messages[index]
+        if isinstance(message, AssistantMessage) or not any(
+            isinstance(block, ToolResultMessage) for block in message.content
+        ):
+            start = index
+    return start
+
+
+def _without_usage(message: Message) -> Message:
+    if isinstance(message, AssistantMessage) and message.usage is not None:
+        return message.model_copy(update={"usage": None})
+    return message
