@@ -79,7 +79,7 @@ class Workspace:
     # looking
 
     def resolve(self, path: str) -> str:
-        """The real relative path: of what is there, or of where it would be made. "." is the folder itself."""
+        """The real relative path: of what is there, or of where it would be made. "." is the root."""
         with self._explaining(path):
             relative = self._relative(path)
             try:

@@ -1,0 +1,135 @@
+"""What `edit_file` and `write_file` share: the bytes a change starts from, and the proposal it becomes.
+
+A change starts from the file as it is, or as an earlier call of the same reply proposes to leave it. What
+is proposed is the whole file before and after; running it writes exactly that `after`, if the file still
+has exactly that `before`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from tui_agent.agent.calling import in_thread
+from tui_agent.agent.cancel import CancelSignal
+from tui_agent.agent.errors import ToolError
+from tui_agent.agent.tool import AgentTool, Proposal, ToolOutput, earlier_proposals
+from tui_agent.tools.changes import file_change
+from tui_agent.tools.clean import to_model
+from tui_agent.tools.details import FileChange, digest
+from tui_agent.tools.file_io import read_whole, to_the_end
+from tui_agent.tools.trouble import Missing, shown
+from tui_agent.tools.truncate import clip, count
+from tui_agent.tools.workspace import Workspace
+
+NOT_READ = "not read before"
+"""A fact of a change that replaces content which the model has not seen: a person must see the diff."""
+
+_SHOWN_DIFF = 20_000
+
+
+@dataclass(frozen=True)
+class Base:
+    """What a change starts from: `data` is None for a file that isn't there. `seen`: the model knows it."""
+
+    path: str
+    data: bytes | None
+    seen: bool
+    facts: tuple[str, ...] = ()
+
+
+class FileTool(AgentTool):
+    """A tool that works through the jail."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
+        self.workspace = workspace
+
+
+async def base_of(workspace: Workspace, path: str, signal: CancelSignal, *, may_be_new: bool) -> Base:
+    real, in_place = await in_thread(workspace.target, path)
+    facts = (in_place,) if in_place else ()
+    proposed = [
+        details
+        for proposal in earlier_proposals()
+        if isinstance(details := proposal.details, FileChange) and details.path == real
+    ]
+    if proposed:
+        known = proposed[0].before is None or workspace.seen.get(real) == proposed[0].before_hash
+        return Base(real, proposed[-1].after, known, facts)
+    try:
+        opened = await in_thread(workspace.open_read, path)
+    except Missing:
+        if not may_be_new:
+            raise
+        return Base(real, None, True, facts)
+    with opened:
+        data = await read_whole(opened, signal)
+    return Base(opened.path, data, workspace.seen.get(opened.path) == digest(data), facts)
+
+
+async def propose(
+    workspace: Workspace,
+    title: str,
+    base: Base,
+    after: bytes,
+    facts: tuple[str, ...] = (),
+    *,
+    told: Callable[[FileChange], str],
+    whole: bool,
+) -> Proposal:
+    """The proposal to make `base` hold `after`. `told` says what was done; `whole`: the model wrote it all."""
+    change = await in_thread(lambda: file_change(base.path, base.data, after, facts=(*base.facts, *facts)))
+    return _Change(workspace, title, base, change, told, whole, (*base.facts, *facts)).proposal()
+
+
+@dataclass(frozen=True)
+class _Change:
+    workspace: Workspace
+    title: str
+    base: Base
+    change: FileChange
+    told: Callable[[FileChange], str]
+    whole: bool
+    facts: tuple[str, ...]
+    amended: bool = False
+
+    def proposal(self) -> Proposal:
+        return Proposal(self.title, "write", (self.change.path,), self.change, self.run, self.amend)
+
+    def amend(self, details: BaseModel) -> Proposal:
+        """The same call with the content that a person made of it."""
+        if not isinstance(details, FileChange) or details.path != self.change.path or details.after is None:
+            raise ValueError(f"only the new content of {self.change.path} can be amended")
+        change = file_change(self.change.path, self.change.before, details.after, facts=self.facts)
+        other = _Change(
+            self.workspace, self.title, self.base, change, self.told, self.whole, self.facts, True
+        )
+        return other.proposal()
+
+    async def run(self, signal: CancelSignal) -> ToolOutput:
+        signal.raise_if_cancelled()
+        change, after = self.change, self.change.after
+        if after is None or after == change.before:
+            raise ToolError(f"Nothing of the change to {shown(change.path)} is left, so nothing was written.")
+        await to_the_end(lambda: self.workspace.write(change.path, after, base=change.before_hash))
+        if self.whole or self.base.seen:
+            self.workspace.mark_seen(change.path, change.after_hash or "")
+        return ToolOutput(self._report(), change)
+
+    def _report(self) -> str:
+        change = self.change
+        notes = "".join(f" ({fact})" for fact in self.facts if fact != NOT_READ)
+        if not self.amended:
+            return self.told(change) + notes
+        diff = clip(to_model(change.diff), _SHOWN_DIFF, hint="read the file")
+        return (
+            f"The user changed your proposal before approving it. {shown(change.path)} was written{notes} with "
+            f"this change, not the one you sent:\n{diff}"
+        )
+
+
+def counts(change: FileChange) -> str:
+    return f"+{change.added:,} −{count(change.removed, 'line')}"

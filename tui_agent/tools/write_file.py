@@ -1,0 +1,73 @@
+"""`write_file`: create a file, or replace all of one that the model knows."""
+
+from __future__ import annotations
+
+import re
+
+from pydantic import Field
+
+from tui_agent.agent.calling import in_thread
+from tui_agent.agent.cancel import CancelSignal
+from tui_agent.agent.errors import ToolError
+from tui_agent.agent.tool import Kind, Proposal, ToolOutput
+from tui_agent.tools.arguments import Arguments, PathText
+from tui_agent.tools.change import NOT_READ, FileTool, base_of, counts, propose
+from tui_agent.tools.details import FileChange
+from tui_agent.tools.lines import BINARY, encoding_of, line_ends, split_lines
+from tui_agent.tools.trouble import shown
+from tui_agent.tools.truncate import count, size
+
+_SOFT_END = re.compile(b"(?<!\r)\n")
+
+
+class WriteFileArguments(Arguments):
+    path: PathText
+    content: str = Field(description="The whole new content.")
+
+
+class WriteFile(FileTool):
+    name = "write_file"
+    description = (
+        "Create a file (and the folders on its way) or replace all of an existing one, as UTF-8. Read a file "
+        "before you replace it; to change a part use edit_file."
+    )
+    parameters = WriteFileArguments
+    kind: Kind = "write"
+
+    async def prepare(self, parameters: WriteFileArguments, signal: CancelSignal) -> Proposal:
+        base = await base_of(self.workspace, parameters.path, signal, may_be_new=True)
+        path, before = base.path, base.data
+        after, fact = await in_thread(_content, parameters.content, before)
+        if after == before:
+            raise ToolError(f"Nothing would change: {shown(path)} holds exactly that content already.")
+        facts = (*((fact,) if fact else ()), *(() if base.seen else (NOT_READ,)))
+
+        def told(change: FileChange) -> str:
+            what = f"{count(change.added, 'line')}, {size(len(after))}" if before is None else counts(change)
+            return f"{'Created' if before is None else 'Replaced'} {shown(path)} ({what})."
+
+        title = f"{'Create' if before is None else 'Replace'} {path}"
+        return await propose(self.workspace, title, base, after, facts, told=told, whole=True)
+
+    async def execute(self, parameters: WriteFileArguments, signal: CancelSignal) -> ToolOutput:
+        """Without a gate nobody sees the diff, so only what was read is replaced."""
+        proposal = await self.prepare(parameters, signal)
+        assert isinstance(proposal.details, FileChange)
+        if NOT_READ in proposal.details.facts:
+            raise ToolError(
+                f"{shown(proposal.details.path)} exists and was not read in its present state; nothing was "
+                "written. Read it first, then send the call again (or use edit_file)."
+            )
+        output = await proposal.run(signal)
+        assert isinstance(output, ToolOutput)
+        return output
+
+
+def _content(text: str, before: bytes | None) -> tuple[bytes, str]:
+    """The bytes to write, and what was adapted to the file that is there."""
+    data = text.encode()
+    if not before or (encoding := encoding_of(before)) == BINARY:
+        return data, ""
+    if line_ends(split_lines(before, encoding), encoding) == "CRLF" and _SOFT_END.search(data):
+        return _SOFT_END.sub(b"\r\n", data), "line ends written as CRLF, as the file has them"
+    return data, ""
