@@ -1,0 +1,157 @@
+"""The tool calls of a session, as a fold of its events. Pure: the tool log draws it.
+
+A call is first heard of while the model writes it (`writing`), is looked at (`running`), may wait for an
+answer (`asks`), and ends `done`, `failed`, `declined` or `stopped`. Texts are kept as they came; they become
+something to show in the drawing code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from tui_agent.ui.status import kilobytes
+
+if TYPE_CHECKING:
+    from tui_agent.agent import AgentEvent, ToolCall, ToolResultMessage
+
+State = Literal["writing", "asks", "running", "done", "failed", "declined", "stopped"]
+GLYPHS: dict[State, str] = {
+    "writing": "…",
+    "asks": "?",
+    "running": "›",
+    "done": "✓",
+    "failed": "✗",
+    "declined": "–",
+    "stopped": "■",
+}
+OPEN_STATES = frozenset({"writing", "asks", "running"})
+
+TAIL_LINES = 3
+"""Lines of live output that a running call shows."""
+
+_MAIN = ("command", "pattern", "path")
+_BY = {"user": "you", "rule": "rule", "mode": "mode"}
+
+
+@dataclass
+class Call:
+    """One call. `subject` is the path, pattern or command it is about; `by` is who decided."""
+
+    id: str
+    name: str
+    state: State = "writing"
+    subject: str = ""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    bytes: int = 0
+    seconds: float | None = None
+    by: str = ""
+    reason: str = ""
+    tail: str = ""
+    result: ToolResultMessage | None = None
+    denied: bool = False
+    stopping: bool = False
+
+    @property
+    def running(self) -> bool:
+        return self.state in OPEN_STATES
+
+    @property
+    def size(self) -> int:
+        return 0 if self.result is None else sum(len(getattr(b, "text", "")) for b in self.result.content)
+
+    @property
+    def tail_lines(self) -> list[str]:
+        return self.tail.rstrip().split("\n")[-TAIL_LINES:] if self.running and self.tail.strip() else []
+
+    def about(self) -> str:
+        """The main argument, or how much of the arguments has come."""
+        if self.state == "writing" and self.bytes:
+            return f"{self.subject} {kilobytes(self.bytes)}".strip()
+        return self.subject
+
+    def matches(self, words: list[str]) -> bool:
+        """Whether each of the (lower case) words is in the state, the name or the main argument."""
+        text = f"{self.state} {self.name} {self.subject} {self.by}".lower()
+        return all(word in text for word in words)
+
+
+class Calls:
+    """All calls in order. `apply` returns the calls that an event touched."""
+
+    def __init__(self) -> None:
+        self.all: list[Call] = []
+        self._by_id: dict[str, Call] = {}
+
+    def get(self, call_id: str) -> Call | None:
+        return self._by_id.get(call_id)
+
+    def apply(self, event: AgentEvent) -> list[Call]:
+        match event.type:
+            case "tool_call_progress":
+                call = self._open_call(event.call_id, event.name)
+                call.bytes = event.bytes
+            case "tool_call_started":
+                call = self._open_call(event.call.id, event.call.name)
+                call.name, call.state = event.call.name, "running"
+                call.arguments = event.call.arguments
+                call.subject = subject_of(event.call) or event.title
+            case "approval_requested":
+                call = self._call(event.call_id, event.title)
+                call.state = "asks"
+                call.reason = event.reason
+            case "approval_decided":
+                call = self._call(event.call_id, "")
+                call.by = _BY[event.by]
+                call.reason = event.reason
+                call.denied = event.decision == "deny"
+                call.state = "running"
+            case "tool_progress":
+                call = self._call(event.call_id, "")
+                call.tail = (call.tail + event.text)[-4000:]
+            case "tool_call_finished":
+                call = self._call(event.result.tool_call_id, event.result.tool_name)
+                call.result, call.seconds, call.tail = event.result, event.seconds, ""
+                call.state = self._end_of(call, event.result)
+            case "turn_ended":
+                return self._end_all()
+            case _:
+                return []
+        return [call]
+
+    def _open_call(self, call_id: str, name: str) -> Call:
+        """The call that begins or is under way; some servers count their ids anew in each reply."""
+        if (call := self._by_id.get(call_id)) is not None and not call.running:
+            del self._by_id[call_id]
+        return self._call(call_id, name)
+
+    def _call(self, call_id: str, name: str) -> Call:
+        call = self._by_id.get(call_id)
+        if call is None:
+            call = self._by_id[call_id] = Call(call_id, name)
+            self.all.append(call)
+        return call
+
+    def _end_of(self, call: Call, result: ToolResultMessage) -> State:
+        if call.denied:
+            return "declined"
+        ended = getattr(result.details, "ended", "")
+        if call.stopping or ended in ("cancelled", "stopped"):
+            return "stopped"
+        return "failed" if result.is_error else "done"
+
+    def _end_all(self) -> list[Call]:
+        """A reply that was cut leaves calls that were only half written."""
+        touched = [call for call in self.all[-200:] if call.running]
+        for call in touched:
+            call.state, call.tail = "stopped", ""
+        return touched
+
+
+def subject_of(call: ToolCall) -> str:
+    """The one argument that says what the call is about."""
+    arguments = call.arguments
+    for name in _MAIN:
+        if isinstance(value := arguments.get(name), str) and value:
+            return value
+    return next((value for value in arguments.values() if isinstance(value, str) and value), "")

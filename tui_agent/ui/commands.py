@@ -1,0 +1,78 @@
+"""The slash commands: one tuple that feeds the prompt, the palette and the help screen."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tui_agent.settings import MODES
+from tui_agent.ui import safe
+
+if TYPE_CHECKING:
+    from tui_agent.ui.app import TuiApp
+
+Action = Callable[["TuiApp", str], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Command:
+    """`argument` is how the help names it, in brackets when it may be left out."""
+
+    name: str
+    help: str
+    action: Action
+    argument: str = ""
+
+
+async def _help(app: TuiApp, _: str) -> None:
+    app.main.action_help()
+
+
+async def _mode(app: TuiApp, name: str) -> None:
+    if not name:
+        app.action_next_mode()
+    elif mode := next((mode for mode in MODES if mode == name), None):
+        app.set_mode(mode)
+    else:
+        safe.notify(app.main, f"There is no mode {name!r}. Modes: {', '.join(MODES)}.", severity="warning")
+
+
+async def _go_on(app: TuiApp, _: str) -> None:
+    if not app.turns.go_on():
+        safe.notify(app.main, "A run is on already.", severity="warning")
+
+
+async def _clear(app: TuiApp, _: str) -> None:
+    await app.new_session()
+
+
+async def _theme(app: TuiApp, name: str) -> None:
+    if not name:
+        app.action_change_theme()
+    elif not app.use_theme(name):
+        safe.notify(app.main, f"There is no theme {name!r}. /theme lists them.", severity="warning")
+
+
+async def _quit(app: TuiApp, _: str) -> None:
+    await app.action_quit()
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("help", "keys and commands", _help),
+    Command("mode", "change what runs without asking; without a name, the next mode", _mode, "[name]"),
+    Command("continue", "go on after a step limit, a stop or an error", _go_on),
+    Command("clear", "begin a new session; the old one stays on disk", _clear),
+    Command("theme", "change the colours; without a name, choose from a list", _theme, "[name]"),
+    Command("quit", "leave", _quit),
+)
+
+
+def find(text: str) -> tuple[Command | None, str] | None:
+    """The command that `text` calls, and its argument. None if it is a prompt: `/etc/hosts says …`."""
+    word, _, argument = text.strip().partition(" ")
+    name = word[1:]
+    if not word.startswith("/") or "\n" in text.strip() or not name.replace("-", "").isalpha():
+        return None
+    command = next((command for command in COMMANDS if command.name == name), None)
+    return command, argument.strip()

@@ -1,0 +1,128 @@
+"""Every key of the main screen, once: bindings and the help screen are made from these tables.
+
+`Key` rows become Textual bindings (`bindings("screen")`, `bindings("prompt")`, …); their ids are what a
+keymap refers to. The two ladders say what Escape and Ctrl+C do: the first rung that finds something to do
+ends the climb. A rung names a method of the main screen that returns whether it did something.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from textual.binding import Binding
+
+Place = Literal["screen", "prompt", "tool log", "changes"]
+
+
+@dataclass(frozen=True)
+class Key:
+    """`keys` as Textual spells them, `label` as people do. Without `action` a widget of Textual acts."""
+
+    keys: str
+    label: str
+    does: str
+    action: str = ""
+    place: Place = "screen"
+
+
+KEYS: tuple[Key, ...] = (
+    Key("enter", "Enter", "send", place="prompt"),
+    Key(
+        "shift+enter,ctrl+j,alt+enter,ctrl+enter",
+        r"Shift+Enter, Ctrl+J, Alt+Enter, \ Enter",
+        "new line",
+        "new_line",
+        "prompt",
+    ),
+    Key("up,down", "Up, Down", "move; at the first and last line: earlier prompts", place="prompt"),
+    Key("ctrl+d", "Ctrl+D", "quit when the prompt is empty, else delete", "delete_or_quit", "prompt"),
+    Key("ctrl+z,ctrl+y", "Ctrl+Z, Ctrl+Y", "undo, redo", place="prompt"),
+    Key("escape", "Escape", "stop; see below", "climb('escape')"),
+    Key("ctrl+c,super+c", "Ctrl+C", "copy or stop; see below", "climb('ctrl_c')"),
+    Key("shift+tab", "Shift+Tab", "next mode", "next_mode"),
+    Key("f1", "F1, ? (prompt empty)", "this help", "help"),
+    Key("f2", "F2", "conversation", "pane('conversation')"),
+    Key("f3", "F3", "tool log", "pane('tool_log')"),
+    Key("f4", "F4", "changes", "pane('changes')"),
+    Key("f6,tab", "F6, Tab", "next pane", "next_pane"),
+    Key("ctrl+o", "Ctrl+O", "expand or fold tool calls", "toggle_calls"),
+    Key("ctrl+t", "Ctrl+T", "show or hide the tool log and the changes", "toggle_side"),
+    Key("pageup", "PageUp, PageDown", "scroll what has the focus", "scroll_conversation('page_up')"),
+    Key("pagedown", "PageDown", "", "scroll_conversation('page_down')"),
+    Key("ctrl+pageup", "Ctrl+PageUp/PageDown", "scroll the conversation", "scroll_conversation('page_up')"),
+    Key("ctrl+pagedown", "", "", "scroll_conversation('page_down')"),
+    Key("ctrl+home", "Ctrl+Home/End", "its start and end", "scroll_conversation('home')"),
+    Key("ctrl+end", "", "", "scroll_conversation('end')"),
+    Key("ctrl+p", "Ctrl+P", "command palette", "app.command_palette"),
+    Key("ctrl+q", "Ctrl+Q", "quit", "quit"),
+    Key("enter,space", "Enter", "open or fold the call", "open", "tool log"),
+    Key("x", "x", "stop the running call", "stop_entry", "tool log"),
+    Key("slash", "/", "filter by tool, state or text", "filter", "tool log"),
+    Key("enter", "Enter", "read the diff", "open", "changes"),
+)
+
+
+def bindings(place: Place) -> list[Binding]:
+    """The bindings of a place, for `BINDINGS`."""
+    return [
+        Binding(key.keys, key.action, key.does, show=False, id=f"{place}.{key.keys.split(',')[0]}")
+        for key in KEYS
+        if key.place == place and key.action
+    ]
+
+
+class Climber(Protocol):
+    """What the ladders need of the main screen. Each returns whether there was something to do."""
+
+    def close_field(self) -> bool: ...
+    def cancel_run(self) -> bool: ...
+    def copy_selection(self) -> bool: ...
+    def drop_selection(self) -> bool: ...
+    def clear_draft(self) -> bool: ...
+    def return_to_prompt(self) -> bool: ...
+    def quit_if_again(self) -> bool: ...
+
+
+Step = Literal[
+    "close_field",
+    "cancel_run",
+    "copy_selection",
+    "drop_selection",
+    "clear_draft",
+    "return_to_prompt",
+    "quit_if_again",
+]
+
+
+@dataclass(frozen=True)
+class Rung:
+    step: Step
+    when: str
+    does: str
+
+
+ESCAPE: tuple[Rung, ...] = (
+    Rung("close_field", "a text field or popup has the focus", "close it"),
+    Rung("cancel_run", "a run is on", "cancel it"),
+    Rung("drop_selection", "something is selected", "clear the selection"),
+    Rung("return_to_prompt", "a pane has the focus", "back to the prompt"),
+)
+
+CTRL_C: tuple[Rung, ...] = (
+    Rung("copy_selection", "something is selected", "copy it"),
+    Rung("cancel_run", "a run is on", "cancel it"),
+    Rung("clear_draft", "the prompt has text", "clear it"),
+    Rung("quit_if_again", "idle", "quit, when pressed twice"),
+)
+
+Ladder = Literal["escape", "ctrl_c"]
+LADDERS: dict[Ladder, tuple[Rung, ...]] = {"escape": ESCAPE, "ctrl_c": CTRL_C}
+
+
+def climb(ladder: Ladder, climber: Climber) -> Step | None:
+    """Do the first rung that applies, and say which it was."""
+    for rung in LADDERS[ladder]:
+        if getattr(climber, rung.step)():
+            return rung.step
+    return None

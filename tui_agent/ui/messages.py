@@ -1,0 +1,63 @@
+"""What the parts of the screen tell each other. None carries a widget."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+if TYPE_CHECKING:
+    from tui_agent.agent import AgentEvent
+
+
+class AgentEvents(Message):
+    """What the run told since the last one, in order: one message, so that a fast stream costs few."""
+
+    def __init__(self, waiting: list[AgentEvent]) -> None:
+        super().__init__()
+        self._waiting = waiting
+
+    def take(self) -> list[AgentEvent]:
+        """The events, once. What comes later comes with another message."""
+        events = list(self._waiting)
+        self._waiting.clear()
+        return events
+
+
+class PromptSubmitted(Message):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class PromptReturned(Message):
+    """A prompt that was not sent, or left nothing behind."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class TurnsChanged(Message):
+    """The run controller has another state to show."""
+
+
+class RuntimeOpened(Message):
+    """The agent behind the screen is ready."""
+
+
+class Failed(Message):
+    """Something that the person should know failed outside a turn."""
+
+    def __init__(self, text: str, hint: str = "") -> None:
+        super().__init__()
+        self.text = text
+        self.hint = hint
+
+
+class StopCall(Message):
+    """The person stops one call; the turn goes on."""
+
+    def __init__(self, call_id: str) -> None:
+        super().__init__()
+        self.call_id = call_id

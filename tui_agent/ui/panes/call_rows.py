@@ -1,0 +1,124 @@
+"""How a call is drawn: its line, the live tail under it, and what opens below. Pure rows, no widget."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from tui_agent.text import one_line, plural, shorten, visible, width_of
+from tui_agent.ui.calls import GLYPHS, Call, State
+from tui_agent.ui.status import kilobytes
+from tui_agent.ui.widgets.wrap import cuts, untabbed
+
+if TYPE_CHECKING:
+    from tui_agent.ui.widgets.strips import Row
+
+CAP = 50_000
+"""Characters of one value that are shown; the session has the rest."""
+
+STYLES: dict[State, str] = {
+    "writing": "$text-secondary",
+    "asks": "bold $text-warning",
+    "running": "$text-primary",
+    "done": "$text-success",
+    "failed": "bold $text-error",
+    "declined": "$text-warning",
+    "stopped": "$text-warning",
+}
+QUIET = "$foreground 70%"
+_STATE_WIDTH = max(map(len, STYLES))
+
+
+def line(call: Call, width: int) -> Row:
+    """One row: state, name, main argument; duration, and with room the size and who decided."""
+    style = STYLES[call.state]
+    left = f"{GLYPHS[call.state]} {call.state:<{_STATE_WIDTH}} "
+    right = _facts(call, wide=width >= 70)
+    name = one_line(call.name, 24)
+    room = width - len(left) - width_of(name) - 1 - width_of(right) - (1 if right else 0)
+    about = one_line(call.about(), max(0, room), keep="tail" if "/" in call.subject[:1] else "head")
+    gap = " " * max(0, width - len(left) - width_of(name) - 1 - width_of(about) - width_of(right))
+    return ((left, style), (name, "bold"), (f" {about}", ""), (gap, ""), (right, QUIET))
+
+
+def _facts(call: Call, wide: bool) -> str:
+    parts = []
+    if wide and call.by:
+        parts.append(call.by)
+    if wide and call.size:
+        parts.append(kilobytes(call.size))
+    if call.seconds is not None:
+        parts.append(duration(call.seconds))
+    return "  ".join(parts)
+
+
+def duration(seconds: float) -> str:
+    """`4 ms`, `1.2 s`, `48 s`, `3 min 5 s`."""
+    if seconds < 0.1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+
+
+def tail(call: Call, width: int) -> list[Row]:
+    """The last lines that a running call printed."""
+    return [
+        (("  │ ", QUIET), (shorten(visible(untabbed(text)), width - 4), QUIET)) for text in call.tail_lines
+    ]
+
+
+def body(call: Call, width: int) -> list[Row]:
+    """Arguments, decision and result of an open call."""
+    rows: list[Row] = []
+    for name, value in call.arguments.items():
+        rows += _value(
+            name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), width
+        )
+    if call.by:
+        verb = "declined" if call.denied else "allowed"
+        reason = f": {call.reason}" if call.reason else ""
+        rows += _block(f"{verb} by {call.by}{reason}", width, QUIET)
+    if call.result is not None:
+        rows += _result(call, width)
+    return [(("  ", ""), *row) for row in rows]
+
+
+def _result(call: Call, width: int) -> list[Row]:
+    assert call.result is not None
+    facts = " · ".join(part for part in (kilobytes(call.size), _facts(call, wide=False)) if part)
+    heading = "error" if call.result.is_error else "result"
+    rows: list[Row] = [((f"{heading} ", "bold"), (facts, QUIET))]
+    diff = _diff_of(call.result.details)
+    if diff:
+        return rows + [row for text in diff.split("\n") for row in _block(text, width, _diff_style(text))]
+    return rows + _block(call.result.text, width, "$text-error" if call.result.is_error else "")
+
+
+def _diff_of(details: Any) -> str:
+    from tui_agent.tools.details import FileChange, revive
+
+    change = revive(details)
+    return change.diff if isinstance(change, FileChange) else ""
+
+
+def _diff_style(text: str) -> str:
+    return {"+": "$text-success", "-": "$text-error", "@": QUIET}.get(text[:1], "")
+
+
+def _value(name: str, value: str, width: int) -> list[Row]:
+    label = one_line(name, 20)
+    if "\n" not in value and width_of(value) + len(label) + 4 <= width:
+        return [((f"{label} ", QUIET), (visible(value), ""))]
+    return [((label, QUIET),), *_block(value, width, "")]
+
+
+def _block(text: str, width: int, style: str) -> list[Row]:
+    lines = untabbed(visible(text[:CAP])).split("\n")
+    room = max(8, width - 2)
+    rows: list[Row] = [((row[start:end], style),) for row in lines for start, end, _ in cuts(row, room)]
+    if len(text) > CAP:
+        rows.append(((f"… {plural(len(text) - CAP, 'character')} more, not shown here", QUIET),))
+    return rows

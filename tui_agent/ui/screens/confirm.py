@@ -1,0 +1,25 @@
+"""A question with yes and no."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+
+from tui_agent.ui.screens.dialog import Dialog
+
+
+class ConfirmScreen(Dialog[bool]):
+    """True for yes. Escape, Ctrl+C and n are no."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", show=False),
+        Binding("n,escape,ctrl+c", "answer(False)", show=False),
+    ]
+
+    def __init__(self, heading: str, text: str, yes: str, no: str) -> None:
+        super().__init__(heading, Content(text), f"y  {yes}    n  {no}")
+
+    def action_answer(self, yes: bool) -> None:
+        self.dismiss(yes)

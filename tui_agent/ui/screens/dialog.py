@@ -1,0 +1,39 @@
+"""The frame of the small dialogs: a heading, a text, and keys that are theirs alone."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+T = TypeVar("T")
+
+FRAME = 10
+"""Rows that a dialog takes beside its body, and a little air."""
+
+
+class Dialog(ModalScreen[T]):
+    """`heading` and `keys` are words of ours; `text` comes through `safe`."""
+
+    AUTO_FOCUS = ".body"
+
+    def __init__(self, heading: str, text: Content, keys: str) -> None:
+        super().__init__()
+        self._heading = heading
+        self._text = text
+        self._keys = keys
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog"):
+            yield Static(Content(self._heading), classes="heading")
+            with VerticalScroll(classes="body"):
+                yield Static(self._text)
+            yield Static(Content(self._keys), classes="keys")
+
+    def on_resize(self) -> None:
+        # The keys stay in view however long the text is.
+        self.query_one(".body").styles.max_height = max(3, self.size.height - FRAME)

@@ -1,0 +1,227 @@
+"""The main screen: three panes, the prompt, the status line. It lays out and passes on.
+
+Events of the run go to every pane's `apply`, in order; keys come from the tables of `keys`. With less than
+100 columns one pane shows at a time, under the row of pane names; under 60 by 15 there is only a word.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Input, Static
+
+from tui_agent.ui import keys, safe
+from tui_agent.ui.messages import AgentEvents
+from tui_agent.ui.panes.changes import Changes
+from tui_agent.ui.panes.conversation import ConversationPane
+from tui_agent.ui.panes.tool_log import ToolLog
+from tui_agent.ui.widgets.pane_bar import PaneBar
+from tui_agent.ui.widgets.prompt import Prompt
+from tui_agent.ui.widgets.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
+
+    from tui_agent.agent import AgentEvent
+    from tui_agent.ui.status import Status
+    from tui_agent.ui.turns import Turns
+
+PaneName = Literal["conversation", "tool_log", "changes"]
+PANES: tuple[PaneName, ...] = ("conversation", "tool_log", "changes")
+WIDTHS = [(0, "-thin"), (60, "-narrow"), (100, "-wide")]
+HEIGHTS = [(0, "-flat"), (15, "-tall")]
+AGAIN = 2.0
+"""Seconds within which the second Ctrl+C quits."""
+
+
+class MainScreen(Screen[None]):
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("screen")]
+    HORIZONTAL_BREAKPOINTS = WIDTHS
+    VERTICAL_BREAKPOINTS = HEIGHTS
+    AUTO_FOCUS = "Prompt"
+
+    turns: Turns
+    """The controller of runs; the app gives it."""
+    uncovered: asyncio.Event
+    """Set while no dialog lies over this screen."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(classes="-at-conversation")
+        self.conversation = ConversationPane(id="conversation")
+        self.tool_log = ToolLog(id="tool_log")
+        self.changes = Changes(id="changes")
+        self.prompt = Prompt(id="prompt")
+        self.status_line = StatusLine(status, id="status")
+        self._bar = PaneBar(id="bar")
+        self._queued = Static(id="queued")
+        self.uncovered = asyncio.Event()
+        self._quit_asked = float("-inf")
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="main"):
+            yield self._bar
+            with Horizontal(id="panes"):
+                yield self.conversation
+                with Vertical(id="side"):
+                    yield self.tool_log
+                    yield self.changes
+            yield self._queued
+            with Horizontal(id="composer"):
+                yield Static(Content("›"), id="mark")
+                yield self.prompt
+            yield self.status_line
+        yield Static(Content("The terminal is too small: 60 by 15 is the least."), id="too-small")
+
+    # Events ------------------------------------------------------------------------------------------
+
+    def on_agent_events(self, message: AgentEvents) -> None:
+        self.take(message.take())
+
+    def take(self, events: list[AgentEvent]) -> None:
+        """Show events, in order, wherever they show."""
+        for event in events:
+            for pane in (self.conversation, self.tool_log, self.changes, self.status_line):
+                pane.apply(event)
+        counts = {"tool_log": self.tool_log.count, "changes": self.changes.count}
+        if counts != self._bar.counts:
+            self._bar.counts = counts
+
+    def on_turns_changed(self) -> None:
+        run = self.turns.run
+        self.status_line.update(
+            stopping=run is not None and run.stopping,
+            opening=self.turns.opening,
+            queued=len(self.turns.queue),
+        )
+        self._queued.display = bool(self.turns.queue)
+        if self.turns.queue:
+            lines = [safe.title(f"next: {text}", self.size.width - 4) for text in self.turns.queue]
+            self._queued.update(Content("\n").join(lines))
+
+    def clear(self) -> None:
+        """Empty panes, for another conversation."""
+        self.conversation.clear()
+        self.tool_log.clear()
+        self.changes.clear()
+        self.status_line.update(step=0, tokens=0, doing="", began=None)
+
+    def on_screen_resume(self) -> None:
+        self.uncovered.set()
+
+    def on_screen_suspend(self) -> None:
+        self.uncovered.clear()
+
+    # Panes -------------------------------------------------------------------------------------------
+
+    @property
+    def current_pane(self) -> PaneName | None:
+        """The pane that has the focus, None while the prompt has it."""
+        focused = self.focused
+        if focused is None:
+            return None
+        return next((name for name in PANES if self.pane(name) in focused.ancestors_with_self), None)
+
+    def pane(self, name: PaneName) -> Widget:
+        panes: dict[PaneName, Widget] = {
+            "conversation": self.conversation,
+            "tool_log": self.tool_log,
+            "changes": self.changes,
+        }
+        return panes[name]
+
+    def show_pane(self, name: PaneName) -> None:
+        """In a narrow terminal, the pane that is seen."""
+        for other in PANES:
+            self.set_class(other == name, f"-at-{other}")
+        self._bar.current = name
+
+    def action_pane(self, name: PaneName) -> None:
+        if name != "conversation":
+            self.remove_class("-no-side")
+        self.show_pane(name)
+        pane = self.pane(name)
+        getattr(pane, "entry", pane).focus()
+
+    def action_next_pane(self) -> None:
+        order: tuple[PaneName | None, ...] = (None, *PANES)
+        place = order[(order.index(self.current_pane) + 1) % len(order)]
+        if place is None or (place != "conversation" and self.has_class("-no-side")):
+            self.return_to_prompt()
+        else:
+            self.action_pane(place)
+
+    def action_toggle_side(self) -> None:
+        self.toggle_class("-no-side")
+        if self.has_class("-no-side") and self.current_pane in ("tool_log", "changes"):
+            self.return_to_prompt()
+            self.show_pane("conversation")
+
+    def action_toggle_calls(self) -> None:
+        self.conversation.toggle_calls()
+
+    def action_scroll_conversation(self, how: str) -> None:
+        self.conversation.scroll(how)
+
+    # Keys --------------------------------------------------------------------------------------------
+
+    def action_climb(self, ladder: keys.Ladder) -> None:
+        keys.climb(ladder, self)
+
+    def close_field(self) -> bool:
+        return isinstance(self.focused, Input) and self.tool_log.close_filter()
+
+    def cancel_run(self) -> bool:
+        return self.turns.cancel()
+
+    def copy_selection(self) -> bool:
+        text = self.prompt.selected_text if self.prompt.has_focus else ""
+        text = text or self.get_selected_text() or ""
+        if text:
+            self.app.copy_to_clipboard(text)
+            self.drop_selection()
+        return bool(text)
+
+    def drop_selection(self) -> bool:
+        if self.selections or not self.prompt.selection.is_empty:
+            self.clear_selection()
+            self.prompt.selection = self.prompt.selection.cursor(self.prompt.cursor_location)
+            return True
+        return self.tool_log.close_filter()
+
+    def clear_draft(self) -> bool:
+        had = bool(self.prompt.text)
+        self.prompt.put("")
+        return had
+
+    def return_to_prompt(self) -> bool:
+        if self.prompt.has_focus:
+            return False
+        self.prompt.focus()
+        return True
+
+    def quit_if_again(self) -> bool:
+        now = time.monotonic()
+        if now - self._quit_asked <= AGAIN:
+            self.action_quit()
+        else:
+            self._quit_asked = now
+            self.notify("Press Ctrl+C again to quit.", timeout=AGAIN, markup=False)
+        return True
+
+    def action_help(self) -> None:
+        from tui_agent.ui.screens.help import HelpScreen
+
+        self.app.push_screen(HelpScreen())
+
+    async def action_next_mode(self) -> None:
+        await self.run_action("app.next_mode")
+
+    def action_quit(self) -> Any:
+        return self.run_worker(self.app.action_quit(), exit_on_error=False)

@@ -1,0 +1,50 @@
+"""Whether the instructions that a folder brings along may join the model's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+
+from tui_agent.text import plural
+from tui_agent.ui import safe
+from tui_agent.ui.screens.dialog import Dialog
+
+
+class TrustScreen(Dialog[bool]):
+    """`files` are names and texts, shown whole. Escape is no: the folder is asked about again next time."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", show=False),
+        Binding("n,escape,ctrl+c", "answer(False)", show=False),
+    ]
+
+    def __init__(self, folder: str, files: Sequence[tuple[str, str]]) -> None:
+        parts: list[Content] = [
+            Content(
+                "This folder has settings and instructions of its own. After a yes they count, now and in\n"
+            ),
+            Content(
+                "later sessions: instructions reach the model, rules may only become stricter. Nothing of\n"
+            ),
+            Content("this folder has been run or followed yet.\n\n"),
+            safe.strict(folder, "bold"),
+        ]
+        for name, text in files:
+            size = plural(text.count("\n") + 1, "line")
+            parts += [
+                Content("\n\n"),
+                safe.title(name, style="bold $text-accent"),
+                Content.styled(f"  {size}\n", "$foreground 70%"),
+                safe.content(text.rstrip("\n")),
+            ]
+        super().__init__(
+            "Trust this folder?",
+            Content("").join(parts),
+            "y  trust it    n  go on without    arrows, PageDown  read on",
+        )
+
+    def action_answer(self, yes: bool) -> None:
+        self.dismiss(yes)

@@ -1,0 +1,102 @@
+"""What the status line says, as a fold of the run's events. Pure: no widget, no clock of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tui_agent.agent import AgentEvent
+
+QUIET = 10.0
+"""Seconds without an event after which a run is called waiting."""
+
+
+@dataclass
+class Status:
+    """`doing` is the present activity in words, empty when idle; `heard` is when the last event came."""
+
+    mode: str
+    model: str = ""
+    place: str = ""
+    label: str = ""
+    max_steps: int = 30
+    step: int = 0
+    tokens: int = 0
+    doing: str = ""
+    running: dict[str, str] = field(default_factory=dict)
+    retry_at: float | None = None
+    began: float | None = None
+    heard: float = 0.0
+    stopping: bool = False
+    opening: bool = True
+    queued: int = 0
+
+    def apply(self, event: AgentEvent, now: float) -> bool:
+        """Take in one event; returns whether the line reads otherwise now."""
+        before = (self.doing, self.step, self.tokens, self.retry_at, self.began)
+        if self.retry_at is not None and event.type != "retrying":
+            self.retry_at = None
+        self.heard = now
+        match event.type:
+            case "turn_started":
+                self.began, self.step, self.doing, self.stopping = now, 1, "thinking", False
+            case "text_delta":
+                self.doing = "answering"
+            case "thinking_delta" | "approval_decided":
+                self.doing = "thinking"
+            case "tool_call_progress":
+                self.doing = f"writing {event.name} {kilobytes(event.bytes)}"
+            case "approval_requested":
+                self.doing = "waiting for your answer"
+            case "tool_call_started":
+                self.running[event.call.id] = event.call.name
+                self.doing = f"running {event.call.name}"
+            case "tool_call_finished":
+                self.running.pop(event.result.tool_call_id, None)
+                self.doing = "thinking"
+            case "retrying":
+                self.doing, self.retry_at = event.error, now + event.delay
+            case "usage_updated":
+                self.step, self.tokens = event.step, event.usage.context_tokens
+            case "turn_ended":
+                self.running.clear()
+                self.began, self.doing, self.stopping = None, _ending(event.stop_reason), False
+            case _:
+                pass
+        return before != (self.doing, self.step, self.tokens, self.retry_at, self.began)
+
+    def activity(self, now: float) -> str:
+        """The activity at this moment, with what counts down or up."""
+        if self.stopping:
+            waiting = ", ".join(self.running.values())
+            return f"stopping: waiting for {waiting}" if waiting else "stopping"
+        if self.retry_at is not None:
+            return f"retry in {max(0, round(self.retry_at - now))} s: {self.doing}"
+        if self.began is None:
+            return "starting" if self.opening else self.doing
+        if now - self.heard >= QUIET and not self.running and self.doing != "waiting for your answer":
+            return f"waiting for the model, {int(now - self.heard)} s"
+        seconds = int(now - self.began)
+        return f"{self.doing}, {seconds} s" if seconds >= 2 else self.doing
+
+
+def _ending(stop_reason: str) -> str:
+    words = {"cancelled": "stopped", "step_limit": "step limit", "stuck": "stuck", "error": "error"}
+    return words.get(stop_reason, "")
+
+
+def kilobytes(size: int) -> str:
+    """A size for the eye: `812 B`, `3.4 KB`, `120 KB`, `2.1 MB`."""
+    if size < 1000:
+        return f"{size} B"
+    if size < 1_000_000:
+        return f"{size / 1000:.1f} KB" if size < 10_000 else f"{size // 1000} KB"
+    return f"{size / 1_000_000:.1f} MB"
+
+
+def thousands(count: int) -> str:
+    """A count for the eye: `812`, `3.4k`, `120k`."""
+    if count < 1000:
+        return str(count)
+    return f"{count / 1000:.1f}k" if count < 100_000 else f"{count // 1000}k"

@@ -1,0 +1,78 @@
+"""The pair of themes of our own, and which one to start with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from textual.theme import Theme
+
+DARK = Theme(
+    name="tui-agent-dark",
+    dark=True,
+    foreground="#d5d8df",
+    background="#14161b",
+    surface="#191c22",
+    panel="#21252d",
+    primary="#86b3f0",
+    secondary="#b9a5ee",
+    accent="#7ccfbd",
+    success="#93cf8f",
+    warning="#e3bf7a",
+    error="#f08f8a",
+    variables={
+        "border": "#86b3f0",
+        "border-blurred": "#2c313b",
+        "input-selection-background": "#86b3f0 30%",
+        "block-cursor-background": "#2a3140",
+        "block-cursor-foreground": "#e8eaf0",
+        "block-cursor-text-style": "none",
+        "block-cursor-blurred-background": "#1f242d",
+        "scrollbar": "#2c313b",
+        "scrollbar-background": "#14161b",
+        "scrollbar-hover": "#3a414e",
+        "scrollbar-active": "#86b3f0",
+    },
+)
+
+LIGHT = Theme(
+    name="tui-agent-light",
+    dark=False,
+    foreground="#23262d",
+    background="#fbfaf8",
+    surface="#f4f2ee",
+    panel="#e9e6e0",
+    primary="#2557b0",
+    secondary="#6a45b0",
+    accent="#0b6a60",
+    success="#2d6a30",
+    warning="#7d5200",
+    error="#ad2620",
+    variables={
+        "border": "#2557b0",
+        "border-blurred": "#d9d5cd",
+        "input-selection-background": "#2557b0 22%",
+        "block-cursor-background": "#dfe7f5",
+        "block-cursor-foreground": "#15181d",
+        "block-cursor-text-style": "none",
+        "block-cursor-blurred-background": "#eceae5",
+        "scrollbar": "#d9d5cd",
+        "scrollbar-background": "#fbfaf8",
+        "scrollbar-hover": "#c5c0b6",
+        "scrollbar-active": "#2557b0",
+    },
+)
+
+OWN = (DARK, LIGHT)
+"""The two, dark first."""
+
+
+def first_theme(wanted: str | None, environ: Mapping[str, str]) -> str:
+    """The theme to start with: the one asked for, else by what the terminal says of its background.
+
+    `COLORFGBG` ends with the background's colour number; 7 and 15 are the light ones.
+    """
+    short = {"dark": DARK.name, "light": LIGHT.name}
+    if wanted:
+        return short.get(wanted, wanted)
+    background = environ.get("COLORFGBG", "").rpartition(";")[2]
+    return LIGHT.name if background in {"7", "15"} else DARK.name
