@@ -64,12 +64,14 @@ class Report:
             case "tool_call_started":
                 self.calls.setdefault(event.call.id, _call(event.call))["title"] = event.title
             case "approval_decided" if event.decision == "deny":
-                call = self.calls.get(event.call_id, {})
-                denied = {"id": event.call_id, "name": call.get("name"), "title": call.get("title")}
+                asked = self.calls.get(event.call_id, {})
+                denied = {"id": event.call_id, "name": asked.get("name"), "title": asked.get("title")}
                 self.denied.append(denied | {"by": event.by, "reason": event.reason})
-            case "tool_call_finished":
-                call = self.calls.get(event.result.tool_call_id, {})
-                call |= {"is_error": event.result.is_error, "seconds": round(event.seconds, 3)}
+            case "tool_call_finished" if event.result.tool_call_id in self.calls:
+                self.calls[event.result.tool_call_id] |= {
+                    "is_error": event.result.is_error,
+                    "seconds": round(event.seconds, 3),
+                }
 
     def as_json(self, runtime: Runtime, ended: TurnEnded, code: int) -> dict[str, Any]:
         return {
