@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from tui_agent.tools.lines import BINARY, carriage_return, encoding_of, line_feed, split_lines
 from tui_agent.tools.matching import Edit, edits
@@ -63,6 +63,8 @@ class Diff:
 
     before: bytes | None
     after: bytes | None
+    whole: ClassVar[bool] = True
+    """Whether all lines are known, not only those around the changes."""
 
     @cached_property
     def encoding(self) -> str:

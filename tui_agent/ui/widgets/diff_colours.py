@@ -1,0 +1,88 @@
+"""The looks of a diff, computed from the theme so that each can be read: contrast 4.5 to 1 or more.
+
+Themes of the terminal's own colours have no known background: there the text keeps the terminal's own
+foreground, and only signs and weight tell added from removed. The sign in the gutter is always there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from textual.color import Color
+
+ENOUGH = 4.5
+_WHITE, _BLACK = Color(255, 255, 255), Color(0, 0, 0)
+
+Palette = Mapping[str, str]
+"""Look → Textual style."""
+
+ANSI: Palette = {
+    "same": "",
+    "number": "dim",
+    "mark": "dim",
+    "head": "bold",
+    "out": "dim",
+    "cursor": "bold reverse",
+    "find": "reverse",
+    "comment": "italic",
+    "warning": "bold",
+    **dict.fromkeys(("old", "new", "space"), ""),
+    **{f"{side}.mark": "dim" for side in ("old", "new")},
+    **{f"{side}.word": "bold underline" for side in ("old", "new")},
+    "old.sign": "bold ansi_red",
+    "new.sign": "bold ansi_green",
+    "space.sign": "bold",
+}
+
+
+def palette(
+    background: Color, foreground: Color, added: Color, removed: Color, accent: Color, warning: Color
+) -> Palette:
+    """Looks over an opaque `background`; the other colours are the theme's wishes."""
+    looks = {
+        "same": _style(foreground, background),
+        "number": _style(foreground.blend(background, 0.45), background),
+        "mark": _style(foreground.blend(background, 0.45), background),
+        "head": _style(accent, background),
+        "out": _style(foreground.blend(background, 0.4), background),
+        "cursor": _style(accent, background, "bold"),
+        "comment": _style(accent, background.blend(accent, 0.08), "italic"),
+        "warning": _style(warning, background, "bold"),
+        "find": _style(background, warning),
+        "space": _style(foreground, background),
+        "space.sign": _style(accent, background, "bold"),
+    }
+    for side, hue in (("old", removed), ("new", added)):
+        tint, strong = background.blend(hue, 0.13), background.blend(hue, 0.34)
+        looks[side] = _style(foreground, tint)
+        looks[f"{side}.word"] = _style(foreground, strong, "bold")
+        looks[f"{side}.mark"] = _style(foreground.blend(tint, 0.45), tint)
+        looks[f"{side}.sign"] = _style(hue, tint, "bold")
+    return looks
+
+
+def _style(foreground: Color, background: Color, weight: str = "") -> str:
+    return f"{weight} {readable(foreground, background).hex6} on {background.hex6}".strip()
+
+
+def readable(colour: Color, background: Color) -> Color:
+    """`colour`, moved towards white or black as little as gives enough contrast."""
+    goal = max((_WHITE, _BLACK), key=lambda end: contrast(end, background))
+    for step in range(21):
+        nearer = colour.blend(goal, step / 20)
+        if contrast(nearer, background) >= ENOUGH:
+            return nearer
+    return goal
+
+
+def contrast(one: Color, other: Color) -> float:
+    """The ratio of WCAG, 1 to 21."""
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: Color) -> float:
+    parts = (
+        part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized
+    )
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
