@@ -76,8 +76,6 @@ def _protect() -> None:
 
     hide_memory()
     adopt_orphans()
-    # An empty entry of PYTHONPATH means the working folder, whose modules are not ours to import.
-    sys.path[:] = [entry for entry in sys.path if entry]
 
 
 def _list_sessions(folder: Path) -> int:
