@@ -6,7 +6,6 @@ opened in the background afterwards, and a prompt that was entered earlier is se
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
     Opener = Callable[["TuiApp", Settings, Ask, OnEvent], Awaitable[Runtime]]
 
 DEMO_LABEL = "demo: scripted model, offline"
-SLICE = 200
-"""Stored events that are shown at once when a session is reopened, between two looks at the keyboard."""
 
 
 class TuiApp(Lifecycle):
@@ -117,15 +114,10 @@ class TuiApp(Lifecycle):
         if runtime is None:
             return
         events = list(runtime.replay())
-        for start in range(0, len(events), SLICE):
-            self.main.take(events[start : start + SLICE])
-            await asyncio.sleep(0)
-        for event in events:
-            if event.type == "turn_started" and event.prompt:
-                self.main.prompt.sent.add("\n".join(getattr(block, "text", "") for block in event.prompt))
+        await self.main.replay(events)
         for notice in runtime.notices:
             self.main.conversation.add_note(notice)
-        self.main.status_line.update(began=None, doing="", model=runtime.model_name)
+        self.main.status_line.update(model=runtime.model_name)
         if self.settings.demo and not events and not self.main.prompt.text and self.turns.run is None:
             from tui_agent.models.scripted import PROMPT
 
@@ -193,12 +185,7 @@ class TuiApp(Lifecycle):
         self.exit(return_code, return_code=return_code)
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        for command in commands.COMMANDS:
-            yield SystemCommand(command.name.capitalize(), command.help, partial(command.action, self, ""))
-        for mode in MODES:
-            yield SystemCommand(
-                f"Mode: {mode}", "change what runs without asking", partial(self.set_mode, mode)
-            )
+        return commands.palette(self)
 
     def redact(self, text: str) -> str:
         return self.settings.credentials.redact(text)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
+
+from textual.app import SystemCommand
 
 from tui_agent.settings import MODES
 from tui_agent.ui import safe
@@ -66,6 +69,14 @@ COMMANDS: tuple[Command, ...] = (
     Command("theme", "change the colours; without a name, choose from a list", _theme, "[name]"),
     Command("quit", "leave", _quit),
 )
+
+
+def palette(app: TuiApp) -> Iterable[SystemCommand]:
+    """The commands, as the palette shows them."""
+    for command in COMMANDS:
+        yield SystemCommand(command.name.capitalize(), command.help, partial(command.action, app, ""))
+    for mode in MODES:
+        yield SystemCommand(f"Mode: {mode}", "change what runs without asking", partial(app.set_mode, mode))
 
 
 def find(text: str) -> tuple[Command | None, str] | None:

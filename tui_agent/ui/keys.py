@@ -64,9 +64,15 @@ KEYS: tuple[Key, ...] = (
 
 
 def bindings(place: Place) -> list[Binding]:
-    """The bindings of a place, for `BINDINGS`."""
+    """The bindings of a place, for `BINDINGS`. Those of the screen may be taken over by its widgets."""
     return [
-        Binding(key.keys, key.action, key.does, show=False, id=f"{place}.{key.keys.split(',')[0]}")
+        Binding(
+            key.keys,
+            f"screen.{key.action}" if place == "screen" and "." not in key.action else key.action,
+            key.does,
+            show=False,
+            id=f"{place}.{key.keys.split(',')[0]}",
+        )
         for key in KEYS
         if key.place == place and key.action
     ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from textual.app import ComposeResult
@@ -37,6 +38,8 @@ PaneName = Literal["conversation", "tool_log", "changes"]
 PANES: tuple[PaneName, ...] = ("conversation", "tool_log", "changes")
 WIDTHS = [(0, "-thin"), (60, "-narrow"), (100, "-wide")]
 HEIGHTS = [(0, "-flat"), (15, "-tall")]
+SLICE = 200
+"""Stored events that are shown at once when a session is reopened."""
 AGAIN = 2.0
 """Seconds within which the second Ctrl+C quits."""
 
@@ -84,7 +87,7 @@ class MainScreen(Screen[None]):
     def on_agent_events(self, message: AgentEvents) -> None:
         self.take(message.take())
 
-    def take(self, events: list[AgentEvent]) -> None:
+    def take(self, events: Sequence[AgentEvent]) -> None:
         """Show events, in order, wherever they show."""
         for event in events:
             for pane in (self.conversation, self.tool_log, self.changes, self.status_line):
@@ -92,6 +95,17 @@ class MainScreen(Screen[None]):
         counts = {"tool_log": self.tool_log.count, "changes": self.changes.count}
         if counts != self._bar.counts:
             self._bar.counts = counts
+
+    async def replay(self, events: Sequence[AgentEvent]) -> None:
+        """Show the stored events of a reopened session, with looks at the keyboard in between."""
+        for start in range(0, len(events), SLICE):
+            self.take(events[start : start + SLICE])
+            await asyncio.sleep(0)
+        for event in events:
+            if event.type == "turn_started" and event.prompt:
+                text = "\n".join(getattr(block, "text", "") for block in event.prompt)
+                self.prompt.sent.add(text)
+        self.status_line.update(began=None, doing="")
 
     def on_turns_changed(self) -> None:
         run = self.turns.run
