@@ -80,7 +80,7 @@ async def propose(
     told: Callable[[FileChange], str],
     whole: bool,
 ) -> Proposal:
-    """The proposal to make `base` hold `after`. `told` says what was done; `whole`: the model wrote it all."""
+    """The proposal to make `base` hold `after`. `told` says what was done; `whole`: all of it is new."""
     change = await in_thread(lambda: file_change(base.path, base.data, after, facts=(*base.facts, *facts)))
     return _Change(workspace, title, base, change, told, whole, (*base.facts, *facts)).proposal()
 
@@ -126,8 +126,8 @@ class _Change:
             return self.told(change) + notes
         diff = clip(to_model(change.diff), _SHOWN_DIFF, hint="read the file")
         return (
-            f"The user changed your proposal before approving it. {shown(change.path)} was written{notes} with "
-            f"this change, not the one you sent:\n{diff}"
+            "The user changed your proposal before approving it. "
+            f"{shown(change.path)} was written{notes} with this change, not the one you sent:\n{diff}"
         )
 
 

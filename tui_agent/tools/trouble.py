@@ -23,7 +23,7 @@ def shown(path: str) -> str:
 _REASONS = {
     errno.ELOOP: "goes through a link that can't be followed here (it loops, or this system has no safe way "
     "to follow links). Use the real path.",
-    errno.ENOTDIR: "goes through something that is a file, not a folder. Check it with list_files.",
+    errno.ENOTDIR: "is a file, or goes through one, where a folder is needed. Use read_file for files.",
     errno.EISDIR: "is a folder. Use list_files for folders; a file needs a name.",
     errno.EACCES: "can't be opened: permission denied. If you need it, ask the user to change its mode.",
     errno.EPERM: "can't be changed: not permitted. Ask the user to do it if you need it.",

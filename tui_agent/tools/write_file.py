@@ -13,7 +13,7 @@ from tui_agent.agent.tool import Kind, Proposal, ToolOutput
 from tui_agent.tools.arguments import Arguments, PathText
 from tui_agent.tools.change import NOT_READ, FileTool, base_of, counts, propose
 from tui_agent.tools.details import FileChange
-from tui_agent.tools.lines import BINARY, encoding_of, line_ends, split_lines
+from tui_agent.tools.lines import BINARY, encoding_of, has_mark, line_ends, split_lines
 from tui_agent.tools.trouble import shown
 from tui_agent.tools.truncate import count, size
 
@@ -37,10 +37,10 @@ class WriteFile(FileTool):
     async def prepare(self, parameters: WriteFileArguments, signal: CancelSignal) -> Proposal:
         base = await base_of(self.workspace, parameters.path, signal, may_be_new=True)
         path, before = base.path, base.data
-        after, fact = await in_thread(_content, parameters.content, before)
+        after, adapted = await in_thread(_content, parameters.content, before)
         if after == before:
             raise ToolError(f"Nothing would change: {shown(path)} holds exactly that content already.")
-        facts = (*((fact,) if fact else ()), *(() if base.seen else (NOT_READ,)))
+        facts = adapted if base.seen else (*adapted, NOT_READ)
 
         def told(change: FileChange) -> str:
             what = f"{count(change.added, 'line')}, {size(len(after))}" if before is None else counts(change)
@@ -63,11 +63,16 @@ class WriteFile(FileTool):
         return output
 
 
-def _content(text: str, before: bytes | None) -> tuple[bytes, str]:
-    """The bytes to write, and what was adapted to the file that is there."""
-    data = text.encode()
+def _content(text: str, before: bytes | None) -> tuple[bytes, tuple[str, ...]]:
+    """The bytes to write, and what is adapted to the file that is there, or lost of it."""
+    data, facts = text.encode(), []
     if not before or (encoding := encoding_of(before)) == BINARY:
-        return data, ""
+        return data, ()
     if line_ends(split_lines(before, encoding), encoding) == "CRLF" and _SOFT_END.search(data):
-        return _SOFT_END.sub(b"\r\n", data), "line ends written as CRLF, as the file has them"
-    return data, ""
+        data = _SOFT_END.sub(b"\r\n", data)
+        facts.append("line ends written as CRLF, as the file has them")
+    if encoding not in ("utf-8", encoding_of(data)):
+        facts.append(f"was {encoding}, is UTF-8 now")
+    elif has_mark(before) and not has_mark(data):
+        facts.append("byte order mark dropped")
+    return data, tuple(facts)

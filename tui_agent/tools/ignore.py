@@ -1,0 +1,108 @@
+"""Which paths git would ignore, by the `.gitignore` files of the folder. git itself is never run."""
+
+from __future__ import annotations
+
+import re
+
+from pathspec import GitIgnoreSpec
+
+from tui_agent.agent.errors import ToolError
+from tui_agent.tools.workspace import Workspace
+
+FILE = ".gitignore"
+REPOSITORIES = (".git", ".hg", ".svn", ".jj")
+"""Folders that belong to version control; always ignored."""
+_MAX_BYTES = 1_000_000
+
+
+class Ignore:
+    """The rules from the root of the workspace down, read as they are needed."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self._specs: dict[str, GitIgnoreSpec | None] = {}
+
+    def ignores(self, path: str, *, folder: bool) -> bool:
+        """Whether rules name this path itself; those above it are taken as entered. The deepest rule wins."""
+        name = path.rpartition("/")[2]
+        if name in REPOSITORIES:
+            return True
+        parent, rest = path.rpartition("/")[0], name + ("/" if folder else "")
+        while True:
+            spec = self._spec(parent)
+            decided = spec.check_file(rest).include if spec else None
+            if decided is not None:
+                return decided
+            if not parent:
+                return False
+            parent, _, last = parent.rpartition("/")
+            rest = f"{last}/{rest}"
+
+    def hides(self, path: str, *, below: str = ".") -> bool:
+        """Whether a file is ignored, itself or with a folder on its way, when `below` is looked into.
+
+        `below` was asked for by name, so that it and what is above it are not.
+        """
+        parts = path.split("/")
+        first = 1 if below == "." else below.count("/") + 2
+        return any(
+            self.ignores("/".join(parts[:length]), folder=length < len(parts))
+            for length in range(first, len(parts) + 1)
+        )
+
+    def none_in(self, folder: str) -> None:
+        """The folder was listed and has no rules of its own."""
+        self._specs.setdefault("" if folder == "." else folder, None)
+
+    def _spec(self, folder: str) -> GitIgnoreSpec | None:
+        if folder not in self._specs:
+            self._specs[folder] = self._read(f"{folder}/{FILE}" if folder else FILE)
+        return self._specs[folder]
+
+    def _read(self, path: str) -> GitIgnoreSpec | None:
+        try:
+            text = self.workspace.read_bytes(path, _MAX_BYTES).decode("utf-8-sig", "surrogateescape")
+        except ToolError:
+            return None
+        lines = text.replace("\r\n", "\n").split("\n")
+        try:
+            return GitIgnoreSpec.from_lines(lines)
+        except ValueError:
+            return GitIgnoreSpec.from_lines(line for line in lines if _is_pattern(line))
+
+
+def _is_pattern(line: str) -> bool:
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except ValueError:
+        return False
+    return True
+
+
+class Glob:
+    """A `glob` argument: gitignore's rules, `{a,b}` for either, `!` in front for all others."""
+
+    def __init__(self, glob: str) -> None:
+        self.negated = glob.startswith("!")
+        try:
+            self._spec = GitIgnoreSpec.from_lines(expanded(glob.removeprefix("!")))
+        except ValueError as error:
+            raise ToolError(
+                f"The glob {glob!r} is not valid: {error}. Use one like *.py or src/**/*.ts."
+            ) from None
+
+    def matches(self, path: str) -> bool:
+        return self._spec.match_file(path) != self.negated
+
+
+def expanded(glob: str) -> list[str]:
+    """`{a,b}.py` as `a.py` and `b.py`; at most some hundred."""
+    done, todo = [], [glob]
+    while todo and len(done) + len(todo) < 500:
+        pattern = todo.pop(0)
+        found = re.search(r"\{([^{}]*)\}", pattern)
+        if found is None:
+            done.append(pattern)
+        else:
+            todo += [pattern[: found.start()] + part + pattern[found.end() :] for part in found[1].split(",")]
+    return done
