@@ -1,0 +1,107 @@
+"""What a question says beside the call: its commands one by one, what it touches, and the rule on offer.
+
+The rule is what "allow from now on" would save. It never covers more kinds of things than were seen: an exact
+command, or a subcommand of a known program; nothing for interpreters and wrappers, whose arguments are
+programs themselves.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+
+from tui_agent.agent.tool import Pending
+from tui_agent.permissions.broker import Question
+from tui_agent.permissions.places import is_protected, is_secret
+from tui_agent.permissions.reach import OutOfReach, expand
+from tui_agent.permissions.rules import COMMAND_TOOL, Rule, quote_path, quote_word
+from tui_agent.permissions.syntax import Simple, parse
+from tui_agent.permissions.wrappers import NAMES as WRAPPERS
+from tui_agent.permissions.wrappers import base
+
+_RUN_ANYTHING = re.compile(
+    r"python[\d.]*|pypy[\d.]*|node|deno|bun|bunx|ruby|irb|perl|php|lua|luajit|[gmn]?awk|tclsh|expect|osascript|pwsh|R"
+    r"|Rscript|julia|ghci|scala|java|groovy|elixir|erl|guile|sed|ed|ex|vi|vim|nvim|emacs|make|gmake|just|npx|pnpx|uvx"
+    r"|pipx|ssh|scp|rsync|docker|podman|kubectl|source|\.|nc|socat|gdb|lldb|tar|ln|crontab|at|batch|screen|tmux|rm|curl"
+    r"|wget|git-shell|sqlite3|psql|mysql|nix|nix-shell|conda|ansible.*|terraform|sudoedit|passwd|dd|printf|cd|set"
+)
+_SUBCOMMANDS = {
+    "git": "add commit status diff log show fetch pull stash checkout switch restore branch tag merge mv",
+    "npm": "test install ci ls outdated audit",
+    "pnpm": "test install list outdated",
+    "yarn": "test install list",
+    "cargo": "build check test fmt clippy doc tree",
+    "go": "build test vet fmt list mod",
+    "pip": "list show freeze check",
+    "uv": "sync lock tree pip",
+    "gradle": "build test",
+    "mvn": "test compile package",
+    "dotnet": "build test restore",
+}
+_MAX_TOUCHED = 50
+
+
+def offer_rule(pending: Pending, folder: str | None = None, rules: Sequence[Rule] = ()) -> str | None:
+    """The text of the rule that "allow from now on" would save for this call, or None."""
+    proposal = pending.proposal
+    if pending.tool.name == COMMAND_TOOL:
+        return _offer_command(" ".join(proposal.targets), rules)
+    if pending.tool.name in ("edit_file", "write_file") and len(proposal.targets) == 1:
+        path = proposal.targets[0]
+        real = os.path.realpath(os.path.join(folder or ".", path))
+        known = not any(is_protected(name) or is_secret(name) for name in (path, real))
+        return f"write_file({quote_path(path)})" if known else None
+    return None
+
+
+def _offer_command(command: str, rules: Sequence[Rule]) -> str | None:
+    script = parse(command)
+    if script.guards or any(simple.unsafe for simple in script.plain):
+        return None
+    allow = [rule for rule in rules if rule.verdict == "allow" and rule.covers(COMMAND_TOOL)]
+    open_ones = [
+        simple
+        for simple in script.plain
+        if not any(rule.matches_words([word.value for word in simple.words]) for rule in allow)
+    ]
+    if len(open_ones) != 1 or not all(word.literal for word in open_ones[0].words):
+        return None
+    words = [word.value or "" for word in open_ones[0].words]
+    name = base(words[0])
+    if name in WRAPPERS - {"git"} or _RUN_ANYTHING.fullmatch(name):
+        return None
+    if len(words) > 2 and words[1] in _SUBCOMMANDS.get(words[0], "").split():
+        return f"{COMMAND_TOOL}({words[0]} {words[1]} *)"
+    pattern = " ".join(map(quote_word, words))
+    # A rule is one line of text, so what can't be shown in one isn't offered.
+    return f"{COMMAND_TOOL}({pattern})" if "\n" not in pattern else None
+
+
+def question_for(
+    pending: Pending, reasons: tuple[str, ...], folder: str, rules: Sequence[Rule] = ()
+) -> Question:
+    """Everything a person needs to answer."""
+    offer = offer_rule(pending, folder, rules)
+    if pending.tool.name != COMMAND_TOOL:
+        return Question(pending, reasons, offer)
+    script = parse(" ".join(pending.proposal.targets))
+    commands = script.plain or script.seen
+    touches = tuple(dict.fromkeys(path for simple in commands for path in _touched(simple, folder)))
+    texts = tuple(simple.text for simple in commands if simple.words)
+    return Question(pending, reasons, offer, texts if len(texts) > 1 else (), touches[:_MAX_TOUCHED])
+
+
+def _touched(simple: Simple, folder: str) -> Iterator[str]:
+    """Existing paths that a deletion, a move, or a glob of this command names."""
+    if not simple.words:
+        return
+    all_words = base(simple.words[0].value) in ("rm", "rmdir", "unlink", "shred", "truncate", "mv", "ln")
+    for word in simple.words[1:]:
+        if word.value is None or word.tilde or not (word.glob or all_words):
+            continue
+        try:
+            names = expand([word], folder)
+        except OutOfReach:
+            continue
+        yield from (name for name in names if os.path.lexists(os.path.join(folder, name)))

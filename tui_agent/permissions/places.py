@@ -1,0 +1,57 @@
+"""Names that are never touched without a person: files that become code, and files that hold secrets.
+
+Names are compared case-folded, since a file system may not tell `.GIT` from `.git`. Paths come resolved.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Writing here changes what other programs run later, so it always asks.
+_PROTECTED_NAMES = frozenset(
+    """
+    .git .tui-agent .vscode .idea .zed .devcontainer .husky .circleci .direnv
+    .envrc .mcp.json .gitmodules .gitattributes .gitconfig .pre-commit-config.yaml .lefthook.yml lefthook.yml
+    .gitlab-ci.yml .travis.yml jenkinsfile azure-pipelines.yml bitbucket-pipelines.yml .drone.yml
+    .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .inputrc
+    .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .logout config.fish
+    sitecustomize.py usercustomize.py
+    """.split()
+)
+_PROTECTED_RUNS = ((".github", "workflows"), (".github", "actions"), (".config", "fish"))
+
+# Reading these shows secrets, so it always asks.
+_SECRET = re.compile(
+    r"""
+    \.env.* | .+\.env
+    | .*\.(pem|key|p12|pfx|pkcs12|jks|keystore|kdbx|ppk|asc|gpg)
+    | id_(rsa|dsa|ecdsa|ed25519|xmss).* | .*_(rsa|dsa|ecdsa|ed25519)
+    | [._]netrc | \.npmrc | \.yarnrc\.yml | \.pypirc | \.git-credentials | \.?credentials.*
+    | \.pgpass | \.my\.cnf | \.htpasswd | \.dockercfg | \.vault-token | \.terraformrc | \.s3cfg | \.boto
+    | secrets?\.(ya?ml|json|toml|ini|env|txt) | terraform\.tfstate.* | .*\.tfvars
+    | \.ssh | \.aws | \.gnupg | \.kube | \.docker | \.azure | \.password-store
+    | \.(bash|zsh|python|node_repl|psql|mysql|sqlite)_history
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_SECRET_RUNS = ((".git", "config"), (".config", "gh"), (".config", "gcloud"), (".tui-agent", "settings.toml"))
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.casefold().split("/") if part]
+
+
+def _has_run(parts: list[str], runs: tuple[tuple[str, str], ...]) -> bool:
+    return any(pair in runs for pair in zip(parts, parts[1:], strict=False))
+
+
+def is_protected(path: str) -> bool:
+    """A change of this file would be run, or obeyed, by another program later."""
+    parts = _parts(path)
+    return any(part in _PROTECTED_NAMES for part in parts) or _has_run(parts, _PROTECTED_RUNS)
+
+
+def is_secret(path: str) -> bool:
+    """The file's content, or its folder's, is likely a key, a token or a password."""
+    parts = _parts(path)
+    return any(_SECRET.fullmatch(part) for part in parts) or _has_run(parts, _SECRET_RUNS)

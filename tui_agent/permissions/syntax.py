@@ -1,0 +1,368 @@
+"""A command line as tree-sitter-bash reads it, and the guards that say when it can't be taken literally.
+
+A parser that disagrees with bash is worse than none: it misreads escaped blanks and some keywords, for
+example. So only a small part of the language is taken as understood, every byte must belong to a node of a
+known kind, and words are unquoted by code of our own. What falls outside is a guard, and a guard asks.
+
+`Script.plain` is that understood part. `Script.seen` is everything that looks like a command anywhere, which
+is where deny rules look.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from tui_agent.permissions.words import Word, read_word
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+MAX_LENGTH = 10_000
+MAX_COMMANDS = 50
+MAX_DEPTH = 200
+_MAX_PARSED = 200_000
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+_RESERVED = frozenset(
+    "if then elif else fi for while until do done case esac select in function time coproc "
+    "{ } ! [[ ]] [ test alias unalias".split()
+)
+_BLANK = re.compile(rb"[ \t]*")
+_BLANK_OR_NEWLINE = re.compile(rb"[ \t\n]*")
+_WORDS = frozenset({"word", "number", "string", "raw_string", "concatenation"})
+_HARMLESS = re.compile(r"(2?>[ \t]*/dev/null|2>&1)")
+
+
+class Simple(NamedTuple):
+    """One simple command. `unsafe` says what beside its words keeps it from being allowed."""
+
+    words: tuple[Word, ...]
+    unsafe: str = ""
+
+    @property
+    def text(self) -> str:
+        return " ".join(word.text for word in self.words)
+
+
+class Redirect(NamedTuple):
+    operator: str
+    target: Word
+
+
+@dataclass
+class Script:
+    """What a command line says. `guards` are the reasons why it is not taken literally."""
+
+    command: str
+    guards: tuple[str, ...] = ()
+    plain: tuple[Simple, ...] = ()
+    tree: Node | None = field(default=None, repr=False)
+
+    @cached_property
+    def _found(self) -> tuple[list[Simple], list[Redirect], list[str]]:
+        commands: list[Simple] = []
+        redirects: list[Redirect] = []
+        fed: list[str] = []
+        if self.tree is not None:
+            _collect(self.tree, commands, redirects, fed)
+        if self.tree is None or self.tree.has_error:
+            commands += _crude(self.command)
+        return commands, redirects, fed
+
+    @property
+    def seen(self) -> list[Simple]:
+        """Every command at any depth, whether or not it would run."""
+        return self._found[0]
+
+    @property
+    def redirects(self) -> list[Redirect]:
+        return self._found[1]
+
+    @property
+    def fed(self) -> list[str]:
+        """Texts of here-documents and here-strings: scripts, if a shell reads them."""
+        return self._found[2]
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Parser | None:
+    try:
+        import tree_sitter
+        import tree_sitter_bash
+    except ImportError:
+        return None
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+
+
+@lru_cache(maxsize=128)
+def parse(command: str) -> Script:
+    """Read a command line; never raises."""
+    reasons = list(_text_guards(command))
+    parser = _parser()
+    if parser is None:
+        reasons.append("the command parser is missing (install tree-sitter and tree-sitter-bash)")
+        return Script(command, tuple(reasons))
+    data = command.encode("utf-8", "surrogatepass")
+    if len(data) > _MAX_PARSED:
+        return Script(command, tuple(reasons))
+    tree = parser.parse(data).root_node
+    if reasons:
+        return Script(command, tuple(reasons), (), tree)
+    reader = _Reader(data)
+    reader.program(tree)
+    return Script(command, tuple(reader.guards), tuple(reader.commands), tree)
+
+
+def _text_guards(command: str) -> Iterator[str]:
+    if len(command) > MAX_LENGTH:
+        yield f"longer than {MAX_LENGTH:,} characters".replace(",", " ")
+    if not command.strip():
+        yield "empty"
+    if _CONTROL.search(command) or (not command.isascii() and any(map(_invisible, set(command)))):
+        yield "holds control, invisible or odd blank characters"
+    if "\\\n" in command:
+        yield "a backslash joins lines"
+    if "\\ " in command or "\\\t" in command:
+        yield "an escaped blank"
+
+
+def _invisible(c: str) -> bool:
+    if c.isascii():
+        return False
+    category = unicodedata.category(c)
+    return category in ("Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp") or c in _FILLERS or _selects(c)
+
+
+def _selects(c: str) -> bool:
+    return "\ufe00" <= c <= "\ufe0f" or "\U000e0100" <= c <= "\U000e01ef" or "\u180b" <= c <= "\u180f"
+
+
+class _Reader:
+    """Walks the part of the tree that is taken as understood, and notes the first thing that is not."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self.guards: list[str] = []
+        self.commands: list[Simple] = []
+
+    def program(self, node: Node) -> None:
+        if node.has_error:
+            self._guard("not understood: the syntax is incomplete or unusual")
+            return
+        self._covered(node, _BLANK_OR_NEWLINE, 0, len(self._data))
+        for child in node.children:
+            if child.type != ";":
+                self._statement(child, 1)
+            if self.guards:
+                return
+
+    def _guard(self, reason: str) -> None:
+        if not self.guards:
+            self.guards.append(reason)
+
+    def _covered(self, node: Node, blank: re.Pattern[bytes], start: int, end: int) -> None:
+        """Every byte of the node is in a child, or blank."""
+        for child in node.children:
+            if not blank.fullmatch(self._data, start, child.start_byte):
+                self._guard("some of it is not understood")
+            start = child.end_byte
+        if not blank.fullmatch(self._data, start, end):
+            self._guard("some of it is not understood")
+
+    def _statement(self, node: Node, depth: int) -> None:
+        if self.guards:
+            return
+        if depth > MAX_DEPTH:
+            return self._guard("nested too deeply")
+        kind = node.type
+        if kind == "command":
+            return self._command(node)
+        joints = {"list": ("&&", "||"), "pipeline": ("|",)}.get(kind)
+        if joints is not None:
+            self._covered(node, _BLANK_OR_NEWLINE, node.start_byte, node.end_byte)
+            for child in node.children:
+                if child.type not in joints:
+                    self._statement(child, depth + 1)
+            return None
+        if kind == "redirected_statement":
+            self._covered(node, _BLANK, node.start_byte, node.end_byte)
+            first = len(self.commands)
+            unsafe = ""
+            for child in node.children:
+                if child.type == "file_redirect":
+                    unsafe = unsafe or self._redirect(child)
+                else:
+                    self._statement(child, depth + 1)
+            if unsafe:
+                self.commands[first:] = [simple._replace(unsafe=unsafe) for simple in self.commands[first:]]
+                if first == len(self.commands):
+                    self.commands.append(Simple((), unsafe))
+            return None
+        return self._guard(_NAMES.get(kind, f"uses {kind.replace('_', ' ')}"))
+
+    def _command(self, node: Node) -> None:
+        self._covered(node, _BLANK, node.start_byte, node.end_byte)
+        words: list[Word] = []
+        unsafe = ""
+        for child in node.children:
+            kind = child.type
+            if kind == "command_name":
+                child = child.children[0]
+                kind = child.type
+                if len(child.parent.children if child.parent else ()) != 1:
+                    self._guard("some of it is not understood")
+            if kind == "variable_assignment":
+                unsafe = unsafe or "sets an environment variable"
+                if words or not self._literal(child.children[-1]):
+                    self._guard("an assignment whose value is only known when it runs")
+            elif kind == "file_redirect":
+                unsafe = unsafe or self._redirect(child)
+            elif kind in _WORDS and self._literal(child):
+                words.append(self._word(child))
+            else:
+                self._guard(_NAMES.get(kind, f"uses {kind.replace('_', ' ')}"))
+        if words and words[0].value in _RESERVED:
+            self._guard(f"{words[0].value!r} is a keyword")
+        if any(word.value is None for word in words):
+            self._guard("a word whose value is only known when it runs")
+        if any(word.brace for word in words):
+            self._guard(_NAMES["brace_expression"])
+        self.commands.append(Simple(tuple(words), unsafe))
+        if len(self.commands) > MAX_COMMANDS:
+            self._guard(f"more than {MAX_COMMANDS} commands")
+
+    def _redirect(self, node: Node) -> str:
+        """Why this redirect is not one of the harmless three, or nothing."""
+        text = self._data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+        if sum(child.type in _WORDS for child in node.children) > 1:
+            self._guard("words after a redirect")
+        return "" if _HARMLESS.fullmatch(text) else f"redirects: {text}"
+
+    def _literal(self, node: Node) -> bool:
+        if node.type == "string":
+            return all(child.type in ('"', "string_content") for child in node.children)
+        if node.type == "concatenation":
+            return all(child.type in _WORDS and self._literal(child) for child in node.children)
+        return node.type in _WORDS and not node.children
+
+    def _word(self, node: Node) -> Word:
+        return read_word(self._data[node.start_byte : node.end_byte].decode("utf-8", "replace"))
+
+
+_NAMES = {
+    "&": "runs in the background",
+    "|&": "joins output and errors in a pipe",
+    "!": "negates",
+    "command_substitution": "runs a command inside a word",
+    "process_substitution": "runs a command behind a file name",
+    "simple_expansion": "uses a variable",
+    "expansion": "uses a variable",
+    "string": "uses a variable or a command inside quotes",
+    "concatenation": "uses a variable or a command inside a word",
+    "arithmetic_expansion": "computes inside a word",
+    "brace_expression": "expands braces",
+    "ansi_c_string": "uses ANSI-C quoting",
+    "translated_string": "uses a translated string",
+    "heredoc_redirect": "uses a here-document",
+    "herestring_redirect": "uses a here-string",
+    "subshell": "runs in a subshell",
+    "compound_statement": "groups commands",
+    "function_definition": "defines a function",
+    "declaration_command": "sets variables",
+    "variable_assignment": "sets a variable",
+    "unset_command": "unsets variables",
+    "test_command": "evaluates a test",
+    "comment": "holds a comment",
+    "negated_command": "negates",
+}
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def _collect(root: Node, commands: list[Simple], redirects: list[Redirect], fed: list[str]) -> None:
+    """Everything below `root` that runs or writes, by a stack of our own: trees may be thousands deep."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        children = node.children
+        kind = node.type
+        if kind in ("command", "redirected_statement"):
+            words = _seen_words(node)
+            if words:
+                commands.append(Simple(words))
+        elif kind == "file_redirect":
+            operator = next((child.type for child in children if child.type in _OPERATORS), ">")
+            redirects += [Redirect(operator, _seen_word(c)) for c in children if _names_something(c)]
+        elif kind == "heredoc_body":
+            fed.append(_text(node))
+        elif kind == "herestring_redirect":
+            value = read_word(_text(children[-1])).guess
+            if value is not None:
+                fed.append(value)
+        stack.extend(reversed(children))
+
+
+_OPERATORS = frozenset({">", ">>", ">|", "&>", "&>>", "<", "<>", ">&", "<&"})
+_NO_WORDS = frozenset(
+    {
+        "command_name",
+        "variable_assignment",
+        "file_redirect",
+        "heredoc_redirect",
+        "herestring_redirect",
+        "file_descriptor",
+        "comment",
+    }
+)
+
+
+def _names_something(node: Node) -> bool:
+    return node.is_named and node.type not in _NO_WORDS
+
+
+def _seen_word(node: Node) -> Word:
+    # Deep substitutions are walked by themselves; reading their whole text at each level would be quadratic.
+    if node.end_byte - node.start_byte > 4096:
+        return Word("", None, None)
+    return read_word(_text(node))
+
+
+def _seen_words(node: Node) -> tuple[Word, ...]:
+    """The words of a command; after a redirect the parser hands the rest of them to the redirect."""
+    children = node.children
+    rest: list[Word] = []
+    if node.type == "redirected_statement":
+        for redirect in children:
+            if redirect.type == "file_redirect":
+                rest += [_seen_word(c) for c in redirect.children if _names_something(c)][1:]
+        if not rest:
+            return ()
+        body = next((child for child in children if child.type == "command"), None)
+        children = body.children if body is not None else []
+    words = []
+    for child in children:
+        if child.type == "command_name":
+            words.append(_seen_word(child))
+        elif _names_something(child):
+            words.append(_seen_word(child))
+    return (*words, *rest)
+
+
+_SEPARATORS = re.compile(r"[;&|\n(){}<>`]+|\$\(")
+_TOKENS = re.compile(r"""(?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*"|['"\\])+""", re.DOTALL)
+
+
+def _crude(command: str) -> Iterator[Simple]:
+    """Commands cut out by hand, where the tree can't be relied on. Too many of them does no harm."""
+    for piece in _SEPARATORS.split(command.replace("\\\n", "")):
+        words = tuple(read_word(token.strip("\"'")) for token in _TOKENS.findall(piece))
+        if words:
+            yield Simple(words)
