@@ -62,7 +62,7 @@ def _is_orphan(pid: int, since: int, keep: Collection[int]) -> bool:
     except OSError:
         return False
     session, started = int(fields[3]), int(fields[19])
-    return session not in keep and session != os.getsid(0) and started >= since
+    return session not in keep and session != os.getsid(0) and started > since
 
 
 def _reap(pid: int, until: float) -> None:

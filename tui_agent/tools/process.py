@@ -144,14 +144,7 @@ class Supervised:
         for fd in self._open:
             poll.register(fd, select.POLLIN)
         while self._open:
-            now = time.monotonic()
-            if self._lifeline.due is not None:
-                self._alarms[self._force] = self._lifeline.due
-            for alarm in [alarm for alarm, at in self._alarms.items() if at <= now]:
-                del self._alarms[alarm]
-                alarm()
-            pause = min(1.0, *(at - now for at in self._alarms.values())) if self._alarms else 1.0
-            for fd, _ in poll.poll(max(0.0, pause * 1000)):
+            for fd, _ in poll.poll(self._pause() * 1000):
                 if data := os.read(fd, CHUNK):
                     self._take(data) if fd == output else self._hear(data)
                 else:
@@ -159,6 +152,7 @@ class Supervised:
                     self._open.discard(fd)
                     if fd == status:
                         self._alarms[self._drained] = time.monotonic() + DRAIN
+            self._ring()
         self._on_tick()
 
     def _take(self, data: bytes) -> None:
@@ -181,6 +175,19 @@ class Supervised:
                 self._background = int(rest)
             elif word == "left":
                 self._left = int(rest)
+
+    def _pause(self) -> float:
+        """Seconds until an alarm is due; a second at most, since the end may be asked for meanwhile."""
+        now = time.monotonic()
+        return max(0.0, min([1.0, *(at - now for at in self._alarms.values())]))
+
+    def _ring(self) -> None:
+        now = time.monotonic()
+        if self._lifeline.due is not None:
+            self._alarms[self._force] = self._lifeline.due
+        for alarm in [alarm for alarm, at in self._alarms.items() if at <= now]:
+            del self._alarms[alarm]
+            alarm()
 
     # alarms
 

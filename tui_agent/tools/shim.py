@@ -31,6 +31,7 @@ import select
 import signal
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 
 PATIENCE = 5.0
@@ -49,18 +50,18 @@ def prctl(option: int, value: int) -> None:
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def below(root: int) -> set[int]:
-    """Every process below `root`. Exact only once they are stopped: callers look until it settles."""
-    found: set[int] = set()
+def below(root: int) -> list[int]:
+    """Every process below `root`, parents first. Exact only once they are stopped: look until it settles."""
+    found: dict[int, None] = {}
     ahead = [root]
     table = None if KERNEL_TELLS else family_by_ps()
     while ahead:
         pid = ahead.pop()
         children = children_by_kernel(pid) if table is None else table.get(pid, [])
         fresh = [child for child in children if child not in found]
-        found.update(fresh)
+        found |= dict.fromkeys(fresh)
         ahead += fresh
-    return found
+    return list(found)
 
 
 def children_by_kernel(pid: int) -> list[int]:
@@ -80,7 +81,7 @@ def family_by_ps() -> dict[int, list[int]]:
     return table
 
 
-def running(pids: set[int]) -> set[int]:
+def running(pids: Iterable[int]) -> set[int]:
     """Those that are not just waiting to be reaped."""
     found = set()
     for pid in pids:
@@ -94,7 +95,7 @@ def running(pids: set[int]) -> set[int]:
     return found
 
 
-def send(pids: set[int], number: int) -> None:
+def send(pids: Iterable[int], number: int) -> None:
     for pid in pids:
         with suppress(OSError):
             os.kill(pid, number)
@@ -122,7 +123,7 @@ def sweep(group: int) -> tuple[int, int]:
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         held: set[int] = set()
-        while fresh := below(os.getpid()) - held:
+        while fresh := set(below(os.getpid())) - held:
             send(fresh, signal.SIGSTOP)
             held |= fresh
             if time.monotonic() > until:
@@ -205,7 +206,7 @@ class Supervisor:
                 if not asked:
                     return
                 over = time.monotonic() + float(asked.strip().rpartition(b"T")[2])
-                everyone = below(os.getpid())
+                everyone = below(os.getpid())  # a shell is asked before its children, so that its trap runs
                 send(everyone, signal.SIGTERM)
                 send(everyone, signal.SIGCONT)
             if over is not None and time.monotonic() >= over:
