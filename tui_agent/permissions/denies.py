@@ -12,24 +12,23 @@ import re
 from collections.abc import Iterable, Iterator
 
 from tui_agent.permissions.syntax import Script
+from tui_agent.permissions.words import names
 from tui_agent.permissions.wrappers import Words, base
 
-_SYSTEM = frozenset(
-    """
+_SYSTEM = names("""
     / /bin /boot /dev /etc /home /lib /lib32 /lib64 /libx32 /opt /proc /root /run /sbin /srv /sys /usr /var
     /usr/bin /usr/lib /usr/lib64 /usr/local /usr/sbin /usr/share /usr/include /var/lib /var/log /etc/ssh
     /Applications /Library /System /Users /Volumes /private /private/etc /private/var
-    """.split()
-)
+    """)
 _DISK = re.compile(
     r"/dev/(?:(?:[shv]d|xvd)[a-z]+\d*|nvme\d+(?:n\d+(?:p\d+)?)?|mmcblk\d+(?:p\d+)?|r?disk\d+(?:s\d+)*|md\d+|dm-\d+"
     r"|(?:mapper|disk)/.+|loop\d+|mem|kmem|port)"
 )
-_POWER = frozenset("shutdown reboot halt poweroff".split())
-_POWER_VERBS = frozenset("poweroff reboot halt kexec soft-reboot suspend hibernate hybrid-sleep".split())
+_POWER = names("shutdown reboot halt poweroff")
+_POWER_VERBS = names("poweroff reboot halt kexec soft-reboot suspend hibernate hybrid-sleep")
 _MAKES_FILE_SYSTEM = re.compile(r"mkfs(\..+)?|mke2fs|mkswap|wipefs|blkdiscard|newfs(_.+)?")
-_CHANGES_MODE = frozenset("chmod chown chgrp setfacl".split())
-_WRITES_LAST = frozenset("tee cp mv install shred truncate sgdisk sfdisk fdisk parted".split())
+_CHANGES_MODE = names("chmod chown chgrp setfacl")
+_WRITES_LAST = names("tee cp mv install shred truncate sgdisk sfdisk fdisk parted")
 
 HINT = re.compile(
     r"\brm\b|\bdd\b|\bfind\b|\bmk(?:fs|e2fs|swap)|newfs|wipefs|blkdiscard|shutdown|reboot|halt|poweroff|\binit\b|telinit"

@@ -13,23 +13,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tui_agent.permissions.words import names
+
 _LIMIT = 1_000_000
 _HEADER = re.compile(r'\[[ \t]*([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\\n]|\\.)*)")?[ \t]*\]')
 _KEY = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[ \t]*(=?)")
 _HARMLESS_VALUES = ("", "false", "no", "off", "0")
 
 # By the last name of the key, whatever its section.
-_STARTS_BY_NAME = frozenset(
-    """
-    fsmonitor pager editor sshcommand askpass hookspath external textconv command cmd driver clean smudge process
-    program helper gitproxy uploadpack receivepack vcs difffilter worktree attributesfile promisor partialclone
-    partialclonefilter alternaterefscommand packobjectshook showsignature defaulttype
-    """.split()
-)
+_STARTS_BY_NAME = names("""
+    fsmonitor pager editor sshcommand askpass hookspath external textconv command cmd driver clean smudge
+    process program helper gitproxy uploadpack receivepack vcs difffilter worktree attributesfile promisor
+    partialclone partialclonefilter alternaterefscommand packobjectshook showsignature defaulttype
+    """)
 # By the section.
-_STARTS_BY_SECTION = frozenset(
-    "filter include includeif alias pager interactive sequence gpg trailer".split()
-)
+_STARTS_BY_SECTION = names("filter include includeif alias pager interactive sequence gpg trailer")
 _SWITCHES = frozenset({"promisor", "showsignature", "fsmonitor", "pager"})
 _HOOKS = ("post-index-change", "fsmonitor-watchman", "query-watchman")
 

@@ -6,18 +6,19 @@ Names are compared case-folded, since a file system may not tell `.GIT` from `.g
 from __future__ import annotations
 
 import re
+from itertools import pairwise
+
+from tui_agent.permissions.words import names
 
 # Writing here changes what other programs run later, so it always asks.
-_PROTECTED_NAMES = frozenset(
-    """
+_PROTECTED_NAMES = names("""
     .git .tui-agent .vscode .idea .zed .devcontainer .husky .circleci .direnv
     .envrc .mcp.json .gitmodules .gitattributes .gitconfig .pre-commit-config.yaml .lefthook.yml lefthook.yml
     .gitlab-ci.yml .travis.yml jenkinsfile azure-pipelines.yml bitbucket-pipelines.yml .drone.yml
     .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .inputrc
     .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .logout config.fish
     sitecustomize.py usercustomize.py
-    """.split()
-)
+    """)
 _PROTECTED_RUNS = ((".github", "workflows"), (".github", "actions"), (".config", "fish"))
 
 # Reading these shows secrets, so it always asks.
@@ -42,7 +43,7 @@ def _parts(path: str) -> list[str]:
 
 
 def _has_run(parts: list[str], runs: tuple[tuple[str, str], ...]) -> bool:
-    return any(pair in runs for pair in zip(parts, parts[1:], strict=False))
+    return any(pair in runs for pair in pairwise(parts))
 
 
 def is_protected(path: str) -> bool:

@@ -28,7 +28,7 @@ NOT_READ = "not read before"
 """The fact by which a file tool says that the model overwrites what it never read."""
 
 _FILE_TOOLS = ("list_files", "read_file", "search_files", "edit_file", "write_file")
-_PLAN = "plan mode: nothing is changed and nothing runs. Say what you would do; the person leaves this mode to do it"
+_PLAN = "plan mode: nothing is changed or run. Say what you would do; the person leaves this mode to do it"
 
 
 @dataclass(frozen=True)
@@ -226,10 +226,11 @@ class Policy:
 
 def _targets(pending: Pending) -> tuple[str, ...]:
     """The paths a call is about. A file tool that prepares nothing still says its path in its arguments."""
-    if pending.tool.name in _FILE_TOOLS and type(pending.tool).prepare is AgentTool.prepare:
-        if "prepare" not in vars(pending.tool):
-            path = pending.call.arguments.get("path", ".")
-            return (path,) if isinstance(path, str) else ()
+    tool = pending.tool
+    prepares = "prepare" in vars(tool) or type(tool).prepare is not AgentTool.prepare
+    if tool.name in _FILE_TOOLS and not prepares:
+        path = pending.call.arguments.get("path", ".")
+        return (path,) if isinstance(path, str) else ()
     return pending.proposal.targets
 
 

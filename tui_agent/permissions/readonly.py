@@ -16,6 +16,7 @@ from tui_agent.permissions.options import Arguments, NotListed
 from tui_agent.permissions.reach import OutOfReach, check_path, check_tree, expand, shadowed, within
 from tui_agent.permissions.readers import BUILTINS, reader
 from tui_agent.permissions.syntax import Simple
+from tui_agent.permissions.words import names
 
 _MAX_PLACES = 8
 
@@ -134,20 +135,16 @@ class ReadOnly:
                     check_path(value, place, self._folder)
 
 
-_FIND_ALONE = frozenset(
-    """
-    ( ) ! , -not -a -and -o -or -true -false -print -print0 -ls -prune -quit -empty -depth -daystart -mount -xdev
-    -readable -writable -executable -nouser -nogroup -noleaf -d -nowarn -warn
-    """.split()
-)
-_FIND_WITH_VALUE = frozenset(
-    """
-    -name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -lname -ilname -type -xtype -size
-    -mtime -atime -ctime -mmin -amin -cmin -perm -user -group -uid -gid -links -inum -maxdepth -mindepth -printf
-    -fstype -used -newer -anewer -cnewer -samefile
-    """.split()
-)
-_FIND_WITH_PATH = frozenset("-newer -anewer -cnewer -samefile".split())
+_FIND_ALONE = names("""
+    ( ) ! , -not -a -and -o -or -true -false -print -print0 -ls -prune -quit -empty -depth -daystart -mount
+    -xdev -readable -writable -executable -nouser -nogroup -noleaf -d -nowarn -warn
+    """)
+_FIND_WITH_VALUE = names("""
+    -name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -lname -ilname -type -xtype
+    -size -mtime -atime -ctime -mmin -amin -cmin -perm -user -group -uid -gid -links -inum -maxdepth -mindepth
+    -printf -fstype -used -newer -anewer -cnewer -samefile
+    """)
+_FIND_WITH_PATH = names("-newer -anewer -cnewer -samefile")
 _FIND_NEWER = re.compile(r"-newer[aBcm][aBcmt]")
 
 
@@ -202,12 +199,10 @@ def _names(arguments: Arguments) -> list[str]:
 
 
 _JQ_NAMES = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_JQ_UNKNOWN = frozenset(
-    """
-    env ENV import include input inputs modulemeta get_search_list input_filename debug stderr halt halt_error def
-    repeat while until recurse range infinite limit builtins splits getpath
-    """.split()
-)
+_JQ_UNKNOWN = names("""
+    env ENV import include input inputs modulemeta get_search_list input_filename debug stderr halt halt_error
+    def repeat while until recurse range infinite limit builtins splits getpath
+    """)
 
 
 def _jq(arguments: Arguments) -> list[str]:

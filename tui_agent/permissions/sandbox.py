@@ -21,10 +21,28 @@ _CHECK_SECONDS = 5.0
 
 _GIT_CLOSED = ("hooks", "config", "config.worktree", "info", "modules", "worktrees", "commondir")
 _FOLDER_CLOSED = (".tui-agent", ".vscode", ".idea", ".envrc", ".mcp.json", ".github/workflows")
-_HIDDEN_FOLDERS = (
-    ".ssh .aws .gnupg .kube .docker .azure .password-store .config/gh .config/gcloud .mozilla .local/share/keyrings"
-).split()
-_HIDDEN_FILES = ".netrc .git-credentials .npmrc .pypirc .pgpass .my.cnf .config/git/credentials".split()
+_HIDDEN_FOLDERS = [
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    ".kube",
+    ".docker",
+    ".azure",
+    ".password-store",
+    ".config/gh",
+    ".config/gcloud",
+    ".mozilla",
+    ".local/share/keyrings",
+]
+_HIDDEN_FILES = [
+    ".netrc",
+    ".git-credentials",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".my.cnf",
+    ".config/git/credentials",
+]
 
 
 class SandboxError(Exception):
@@ -167,7 +185,8 @@ def _holds(folder: str, path: str) -> bool:
 def _hint_for(said: str) -> str:
     if "namespace" in said or "Operation not permitted" in said or "uid map" in said:
         return (
-            "user namespaces are switched off here (see user.max_user_namespaces and kernel.unprivileged_userns_clone,"
-            " or AppArmor's rule for bwrap); switch them on, or start without --sandbox"
+            "user namespaces are switched off here (see user.max_user_namespaces,"
+            " kernel.unprivileged_userns_clone, or AppArmor's rule for bwrap);"
+            " switch them on, or start without --sandbox"
         )
     return _HINT

@@ -21,6 +21,7 @@ from tui_agent.permissions.modes import Verdict
 from tui_agent.permissions.readonly import ReadOnly
 from tui_agent.permissions.rules import COMMAND_TOOL, Rule, parse_rule
 from tui_agent.permissions.syntax import Script, Simple, parse
+from tui_agent.permissions.words import names
 from tui_agent.permissions.wrappers import Words, base, everything
 
 Source = Literal["builtin-deny", "rule", "guard", "read-only", "default"]
@@ -28,12 +29,11 @@ Source = Literal["builtin-deny", "rule", "guard", "read-only", "default"]
 _UNQUOTE = str.maketrans("", "", "\\'\"")
 _TOOL_FORM = re.compile(rf"{COMMAND_TOOL}(\(.*\))?", re.DOTALL)
 # They change the shell that runs the rest of the line, so a rule that covers them covers them alone.
-_STATEFUL = frozenset(
-    """
-    . source eval exec export declare typeset readonly local set shopt unset hash enable trap read mapfile readarray
-    getopts let pushd popd umask ulimit bind complete compopt dirs printf command builtin alias unalias
-    """.split()
-)
+_STATEFUL = names("""
+    . source eval exec export declare typeset readonly local set shopt unset hash enable trap read mapfile
+    readarray getopts let pushd popd umask ulimit bind complete compopt dirs printf command builtin alias
+    unalias
+    """)
 
 
 @dataclass(frozen=True)

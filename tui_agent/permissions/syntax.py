@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from tui_agent.permissions.words import Word, read_word
+from tui_agent.permissions.words import Word, names, read_word
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -29,9 +29,9 @@ _MAX_PARSED = 200_000
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-_RESERVED = frozenset(
+_RESERVED = names(
     "if then elif else fi for while until do done case esac select in function time coproc "
-    "{ } ! [[ ]] [ test alias unalias".split()
+    "{ } ! [[ ]] [ test alias unalias"
 )
 _BLANK = re.compile(rb"[ \t]*")
 _BLANK_OR_NEWLINE = re.compile(rb"[ \t\n]*")
@@ -177,7 +177,7 @@ class _Reader:
 
     def _statement(self, node: Node, depth: int) -> None:
         if self.guards:
-            return
+            return None
         if depth > MAX_DEPTH:
             return self._guard("nested too deeply")
         kind = node.type
@@ -349,9 +349,7 @@ def _seen_words(node: Node) -> tuple[Word, ...]:
         children = body.children if body is not None else []
     words = []
     for child in children:
-        if child.type == "command_name":
-            words.append(_seen_word(child))
-        elif _names_something(child):
+        if child.type == "command_name" or _names_something(child):
             words.append(_seen_word(child))
     return (*words, *rest)
 

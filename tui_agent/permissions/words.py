@@ -23,6 +23,11 @@ _PIECE = re.compile(
 _DOUBLE_ESCAPE = re.compile(r'\\([$`"\\\n])')
 
 
+def names(text: str) -> frozenset[str]:
+    """A set of names, written as one text."""
+    return frozenset(text.split())
+
+
 class Word(NamedTuple):
     """`value` is None if only the shell knows it. `glob`, `tilde`: it holds such, unquoted.
 

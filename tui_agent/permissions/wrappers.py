@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tui_agent.permissions.syntax import Script, parse
+from tui_agent.permissions.words import names
 
 Words = tuple[str | None, ...]
 
-SHELLS = frozenset("sh bash dash ash zsh ksh mksh fish rbash".split())
+SHELLS = names("sh bash dash ash zsh ksh mksh fish rbash")
 _MAX_DEPTH = 12
 _MAX_FOUND = 20_000
 
