@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import socket
 import subprocess
 import sys
 import time
@@ -368,10 +367,3 @@ async def test_large_replies_and_their_pace(messages_api: Any) -> None:
     assert done.text == words
     assert done.calls[0].arguments == {"path": "x" * 400_000}
     assert time.process_time() - begin < 20
-
-
-@pytest.fixture
-def unused_tcp_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])

@@ -62,8 +62,8 @@ def unreadable(path: str, text: str) -> str:
 
 def test_otherwise(path: str, reason: str) -> str:
     return (
-        f"You declined: “{_short(reason)}”. Then the existing file is left alone, and the test gets a file of "
-        f"its own, `{path}`:"
+        f"You declined: “{_short(reason)}”. Then the existing file is left alone, and the test gets a file "
+        f"of its own, `{path}`:"
     )
 
 
@@ -83,7 +83,8 @@ def no_test(taken: Taken) -> str:
         ),
         "unanswered": (
             "The test would go into `tests/test_order.py`, but writing needs an approval and nobody is "
-            "here to give it. Nothing was changed. Allow it with `--mode accept-edits`, or run the demo on a screen."
+            "here to give it. Nothing was changed. Allow it with `--mode accept-edits`, or run the demo on "
+            "a screen."
         ),
     }.get(taken.how, _broken("The test could not be written", taken.text))
 
