@@ -53,8 +53,9 @@ _OF_THE_SCREEN = frozenset({"COLORTERM", "FORCE_COLOR", "CLICOLOR_FORCE", "COLUM
 
 def child_env(environ: Mapping[str, str], folder: str, allow: Collection[str] = ()) -> dict[str, str]:
     """What a command in `folder` gets of `environ`. Names in `allow` are passed on as they are."""
-    passed = {name: value for name, value in environ.items() if name in allow or not _withheld(name, value)}
-    return passed | {name: value for name, value in QUIET.items() if name not in allow} | {"PWD": folder}
+    passed = {name: value for name, value in environ.items() if not _withheld(name, value)}
+    given_back = {name: environ[name] for name in allow if name in environ}
+    return passed | QUIET | given_back | {"PWD": folder}
 
 
 def _withheld(name: str, value: str) -> bool:

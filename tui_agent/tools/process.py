@@ -153,7 +153,8 @@ class Supervised:
                     if fd == status:
                         self._alarms[self._drained] = time.monotonic() + DRAIN
             self._ring()
-        self._on_tick()
+        if self._tick in self._alarms:
+            self._tick()
 
     def _take(self, data: bytes) -> None:
         self._output(data)

@@ -111,12 +111,13 @@ class RunCommandTool(AgentTool):
             timeout=parameters.timeout,
             background=parameters.background,
         )
-        return self._propose(shown, edited=False)
+        return self._propose(shown, shown.command)
 
     async def execute(self, parameters: RunCommand, signal: CancelSignal) -> Content:
         return await self.prepare(parameters, signal).run(signal)
 
-    def _propose(self, shown: Command, *, edited: bool) -> Proposal:
+    def _propose(self, shown: Command, asked: str) -> Proposal:
+        """`asked` is the command as the model wrote it, whatever became of it."""
         _check(shown.command)
         first_line = shown.command.strip().partition("\n")[0]
         return Proposal(
@@ -124,17 +125,18 @@ class RunCommandTool(AgentTool):
             kind="execute",
             targets=(shown.command,),
             details=shown,
-            run=partial(self._run, shown, edited),
-            amend=self._amend,
+            run=partial(self._run, shown, asked),
+            amend=partial(self._amend, asked),
         )
 
-    def _amend(self, details: Any) -> Proposal:
+    def _amend(self, asked: str, details: Any) -> Proposal:
         if not isinstance(details, Command):
             raise TypeError("a command is amended with a Command")
-        return self._propose(details, edited=True)
+        return self._propose(details, asked)
 
-    async def _run(self, shown: Command, edited: bool, signal: CancelSignal) -> ToolOutput:
+    async def _run(self, shown: Command, asked: str, signal: CancelSignal) -> ToolOutput:
         signal.raise_if_cancelled()
+        edited = shown.command != asked
         notes = [f"the user edited the command; it ran as: {shown.command}"] if edited else []
         run = self._in_background if shown.background else self._in_foreground
         return await run(shown, notes, signal)
