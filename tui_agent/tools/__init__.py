@@ -1,1 +1,52 @@
-""""""
+"""The tools that a coding agent gets, and the jail that they work in.
+
+`coding_tools(Workspace(path))` is the whole list. A new tool is one file and one line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui_agent.tools.change import NOT_READ
+from tui_agent.tools.workspace import Workspace
+
+if TYPE_CHECKING:
+    from tui_agent.agent.tool import AgentTool
+    from tui_agent.tools.jobs import Jobs
+
+__all__ = ["NOT_READ", "Workspace", "coding_tools"]
+
+
+def coding_tools(
+    workspace: Workspace,
+    *,
+    on_output: Callable[[str, str], None] | None = None,
+    jobs: Jobs | None = None,
+    spill_folder: Path | None = None,
+    wrap: Callable[[list[str]], list[str]] | None = None,
+    env_pass: Collection[str] = (),
+) -> list[AgentTool]:
+    """All tools, for an `Agent`. What is not about files is for commands, see `run_command.Surroundings`."""
+    from tui_agent.tools.edit_file import EditFile
+    from tui_agent.tools.job import job_tool
+    from tui_agent.tools.jobs import Jobs
+    from tui_agent.tools.list_files import ListFiles
+    from tui_agent.tools.read_file import ReadFile
+    from tui_agent.tools.run_command import run_command_tool
+    from tui_agent.tools.search_files import SearchFiles
+    from tui_agent.tools.write_file import WriteFile
+
+    jobs = jobs or Jobs()
+    return [
+        ListFiles(workspace),
+        ReadFile(workspace),
+        SearchFiles(workspace),
+        EditFile(workspace),
+        WriteFile(workspace),
+        run_command_tool(
+            workspace, on_output=on_output, spill_folder=spill_folder, jobs=jobs, wrap=wrap, env_pass=env_pass
+        ),
+        job_tool(jobs),
+    ]

@@ -16,38 +16,48 @@ _MAX_BYTES = 1_000_000
 
 
 class Ignore:
-    """The rules from the root of the workspace down, read as they are needed."""
+    """The rules from the root of the workspace down, read as they are needed, for a look into `base`.
 
-    def __init__(self, workspace: Workspace) -> None:
+    What was asked for by name is not ignored: neither `base` nor what is above it. If rules above would
+    hide it, they don't count below it either.
+    """
+
+    def __init__(self, workspace: Workspace, base: str = ".") -> None:
         self.workspace = workspace
         self._specs: dict[str, GitIgnoreSpec | None] = {}
+        self._top = ""
+        self._below = 0
+        if base != ".":
+            if self.hides(f"{base}/"):
+                self._top = base
+            self._below = base.count("/") + 1
+
+    @property
+    def base_is_ignored(self) -> bool:
+        return bool(self._top)
 
     def ignores(self, path: str, *, folder: bool) -> bool:
         """Whether rules name this path itself; those above it are taken as entered. The deepest rule wins."""
-        name = path.rpartition("/")[2]
+        parent, _, name = path.rpartition("/")
         if name in REPOSITORIES:
             return True
-        parent, rest = path.rpartition("/")[0], name + ("/" if folder else "")
+        rest = f"{name}/" if folder else name
         while True:
             spec = self._spec(parent)
             decided = spec.check_file(rest).include if spec else None
             if decided is not None:
                 return decided
-            if not parent:
+            if parent == self._top:
                 return False
             parent, _, last = parent.rpartition("/")
             rest = f"{last}/{rest}"
 
-    def hides(self, path: str, *, below: str = ".") -> bool:
-        """Whether a file is ignored, itself or with a folder on its way, when `below` is looked into.
-
-        `below` was asked for by name, so that it and what is above it are not.
-        """
+    def hides(self, path: str) -> bool:
+        """Whether the file (or the folder, with a slash at its end) is ignored, or a folder on its way."""
         parts = path.split("/")
-        first = 1 if below == "." else below.count("/") + 2
-        return any(
-            self.ignores("/".join(parts[:length]), folder=length < len(parts))
-            for length in range(first, len(parts) + 1)
+        folders = ["/".join(parts[:length]) for length in range(self._below + 1, len(parts))]
+        return any(self.ignores(folder, folder=True) for folder in folders) or (
+            parts[-1] != "" and self.ignores(path, folder=False)
         )
 
     def none_in(self, folder: str) -> None:
@@ -97,7 +107,8 @@ class Glob:
 
 def expanded(glob: str) -> list[str]:
     """`{a,b}.py` as `a.py` and `b.py`; at most some hundred."""
-    done, todo = [], [glob]
+    done: list[str] = []
+    todo = [glob]
     while todo and len(done) + len(todo) < 500:
         pattern = todo.pop(0)
         found = re.search(r"\{([^{}]*)\}", pattern)

@@ -69,8 +69,7 @@ class ListFiles(FileTool):
         if not rows:
             notes.insert(0, "the folder is empty")
         text = "\n".join([*rows, *(f"[{note}]" for note in notes)])
-        shown = count(len(rows), "entry").replace("entrys", "entries")
-        return ToolOutput(text, FileRead(path=base, lines=len(rows), summary=shown))
+        return ToolOutput(text, FileRead(path=base, lines=len(rows), summary=count(len(rows), "entry")))
 
 
 def _row(entry: Entry) -> str:

@@ -7,8 +7,8 @@ LIMIT = 50_000
 
 
 def count(number: int, noun: str) -> str:
-    """`1 line`, `2,000 lines`."""
-    plural = noun + ("es" if noun.endswith(("s", "ch")) else "s")
+    """`1 line`, `2,000 lines`, `3 entries`."""
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + ("es" if noun.endswith(("s", "ch")) else "s")
     return f"{number:,} {noun if number == 1 else plural}"
 
 

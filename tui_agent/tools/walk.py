@@ -57,7 +57,7 @@ class Walk:
         self.limit = limit
         self.seconds = seconds
         self.check = check
-        self.ignore = Ignore(workspace)
+        self.ignore = Ignore(workspace, base)
         self.stopped = ""
         self.unreadable = 0
         self._deadline = time.monotonic() + seconds
@@ -87,10 +87,10 @@ class Walk:
     def _below(self, entry: Entry) -> Iterator[Entry]:
         try:
             fd = self.workspace.open_folder(entry.path, links=False)
-        except ToolError:
+            return self._children(fd, entry.path, entry.depth + 1)
+        except (ToolError, OSError):
             self.unreadable += 1
             return iter(())
-        return self._children(fd, entry.path, entry.depth + 1)
 
     def _children(self, fd: int, folder: str, depth: int) -> Iterator[Entry]:
         """The entries of an open folder, which is closed here."""

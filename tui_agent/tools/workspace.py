@@ -92,6 +92,14 @@ class Workspace:
             finally:
                 os.close(fd)
 
+    def is_folder(self, path: str) -> bool:
+        with self._explaining(path):
+            fd = open_beneath(self.fd, self._relative(path), LOOK)
+            try:
+                return stat.S_ISDIR(os.fstat(fd).st_mode)
+            finally:
+                os.close(fd)
+
     def open_read(self, path: str) -> Opened:
         """Open a regular file, whatever the name promises; never waits, never follows a link outside."""
         with self._explaining(path):
