@@ -93,7 +93,8 @@ class Jobs:
         watch = asyncio.create_task(self._watch(job))
         self._watches.add(watch)
         watch.add_done_callback(self._watches.discard)
-        for old in [job for job in self._jobs.values() if not job.running][: len(self._jobs) - REMEMBERED]:
+        over = max(0, len(self._jobs) - REMEMBERED)
+        for old in [job for job in self._jobs.values() if not job.running][:over]:
             del self._jobs[old.id]
         self._changed()
         return job
