@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -22,6 +25,7 @@ from server.messages_api import (
     text,
     thinking,
 )
+from server.replies import events_of
 
 from tui_agent.agent.errors import ModelError
 from tui_agent.agent.messages import (
@@ -242,6 +246,59 @@ async def test_cancelling_closes_the_socket_at_once(messages_api: Any, answer: R
         await task
     await api.until(lambda: api.requests[1].closed)
     assert time.monotonic() - begin < 0.15
+
+
+async def test_cancelling_while_the_sdk_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    loading, loaded = threading.Event(), threading.Event()
+
+    def slow(self: AnthropicModel) -> None:
+        loading.set()
+        loaded.wait(5)
+
+    monkeypatch.setattr(AnthropicModel, "warm", slow)
+    task = asyncio.create_task(events(model_at("http://127.0.0.1:9")))
+    await asyncio.to_thread(loading.wait, 5)
+    task.cancel()
+    begin = time.monotonic()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert time.monotonic() - begin < 0.1
+    loaded.set()
+
+
+async def test_one_connection_serves_many_requests() -> None:
+    """The end of the body is read, so that the next request need not shake hands again."""
+    body = b"".join(
+        b"event: %s\ndata: %s\n\n" % (event["type"].encode(), json.dumps(event).encode())
+        for event in events_of(reply("fine"), 1, "m")
+    )
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+    connections = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                sent = await reader.readuntil(b"\r\n\r\n")
+                length = next(
+                    int(line[15:])
+                    for line in sent.split(b"\r\n")
+                    if line.lower().startswith(b"content-length:")
+                )
+                await reader.readexactly(length)
+                writer.write(head + b"%x\r\n%s\r\n" % (len(body), body))
+                await writer.drain()
+                writer.write(b"0\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    model = model_at(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    for _ in range(3):
+        assert (await events(model))[-1].message.text == "fine"
+    await model.close()
+    server.close()
+    assert connections == 1
 
 
 async def test_closing_the_iterator_closes_the_socket(messages_api: Any) -> None:

@@ -83,6 +83,8 @@ def test_no_argument_text_is_no_arguments() -> None:
         ('{"a": -Infinity}', "Infinity"),
         ('{"a": 1e999}', "too large"),
         ("{'a': 1}", "not valid JSON"),
+        ('{"a": ["\\ud800"]}', "half a character"),
+        ('{"\\udc00": 1}', "half a character"),
         ('{"a":' * 100_000, "nested too deeply"),
         ('{"a": ' + "9" * 5000 + "}", "not valid JSON"),
     ],
@@ -153,6 +155,10 @@ def test_a_character_cut_in_two_is_put_together() -> None:
                 delta[name] = halves[delta[name]]
     accumulated, _ = fold(events)
     assert accumulated.message().content == (ThinkingContent("😀", "s"), TextContent("😀"))
+
+
+def test_an_escaped_pair_is_one_character() -> None:
+    assert one_call('{"a": "\\ud83d\\ude00"}').arguments == {"a": "😀"}
 
 
 def test_a_call_without_an_id_gets_one() -> None:

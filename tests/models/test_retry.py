@@ -139,6 +139,13 @@ async def test_a_wait_is_cancelled_at_once(monkeypatch: pytest.MonkeyPatch) -> N
             await task
 
 
+def test_all_but_the_stream_is_the_models_own() -> None:
+    flaky = Flaky()
+    assert RetryingModel(flaky).name == "flaky"
+    assert RetryingModel(flaky).sent == flaky.sent
+    assert not hasattr(RetryingModel(flaky), "warm")
+
+
 async def test_closing_closes_the_model_at_once() -> None:
     flaky = Flaky()
     events = RetryingModel(flaky).stream(REQUEST)

@@ -198,7 +198,7 @@ class Memory:
             if block["type"] == "thinking" and block["signature"]:
                 self._thinking[block["signature"]] = (block, _prefix(body, flat), len(flat))
         if stop_reason == "pause_turn":
-            self.paused |= {canonical(content)}
+            self.paused |= {canonical([block for block in content if _may_return(block)])}
 
     def refusal(self, body: dict[str, Any]) -> str | None:
         flat = _flat(body["messages"])
@@ -211,6 +211,11 @@ class Memory:
             if _prefix(body, flat[:length]) != prefix:
                 return "`thinking` block: the messages, tools or system prompt before it have changed"
         return None
+
+
+def _may_return(block: dict[str, Any]) -> bool:
+    """Blocks of a reply that a client may not send back are no part of it when it comes back."""
+    return bool(block.get("signature", True) and block.get("text", "x").strip())
 
 
 def _flat(messages: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:

@@ -18,6 +18,7 @@ from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urlsplit
 
+from tui_agent.agent.calling import in_thread
 from tui_agent.agent.errors import ModelError, Phase
 from tui_agent.agent.model import MessageDone, ModelEvent, ModelRequest, Retrying
 from tui_agent.credentials import Credentials
@@ -178,7 +179,7 @@ class AnthropicModel:
 
     async def _connected(self) -> AsyncAnthropic:
         if self._client is None:
-            await asyncio.to_thread(self.warm)
+            await in_thread(self.warm)  # a daemon thread: leaving need not wait for it
         loop = asyncio.get_running_loop()
         if self._client is None or self._loop not in (None, loop):
             self._client = self._make_client()  # connections belong to the loop that opened them

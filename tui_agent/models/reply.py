@@ -56,7 +56,7 @@ class _Open:
 
     def joined(self, name: str) -> str:
         start = self.start.get(name)
-        return _whole((start if isinstance(start, str) else "") + "".join(self.pieces.get(name, ())))
+        return str(_whole((start if isinstance(start, str) else "") + "".join(self.pieces.get(name, ()))))
 
 
 class Reply:
@@ -110,6 +110,7 @@ class Reply:
         index, start = event.get("index"), event.get("content_block")
         if not isinstance(index, int) or not isinstance(start, dict):
             return ()
+        start = _whole(start)
         self._blocks[index] = _Open(start)
         match start:
             case {"type": "text", "text": str(text)} if text:
@@ -169,13 +170,18 @@ class Reply:
                 self._usage[ours] = value
 
 
-def _whole(text: str) -> str:
-    """`text` as valid Unicode. Some servers cut a character in two halves, each in a piece of its own."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
+def _whole(value: Any) -> Any:
+    """`value` as valid Unicode. Some servers cut a character in two halves, each in a piece of its own."""
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    elif isinstance(value, dict):
+        return {_whole(name): _whole(part) for name, part in value.items()}
+    elif isinstance(value, list):
+        return [_whole(part) for part in value]
+    return value
 
 
 def _word(start: dict[str, Any], name: str) -> str:
@@ -208,9 +214,12 @@ def _arguments(raw: str, start: object) -> tuple[dict[str, Any], str | None]:
     except ValueError as error:
         problem = f"they are not valid JSON ({error})"
     else:
-        if isinstance(value, dict):
+        if not isinstance(value, dict):
+            problem = f"they must be a JSON object, this is {_kind(value)}"
+        elif value != _whole(value):
+            problem = "they hold half a character (a lone surrogate)"
+        else:
             return value, None
-        problem = f"they must be a JSON object, this is {_kind(value)}"
     quoted = raw if len(raw) <= RAW_START else f"{raw[:RAW_START]}…"
     return {}, f"the arguments can't be used: {problem}. They began: {quoted}"
 

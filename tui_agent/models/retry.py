@@ -13,6 +13,7 @@ import random
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
+from typing import Any
 
 from tui_agent.agent.errors import ModelError, Phase
 from tui_agent.agent.model import Model, ModelEvent, ModelRequest, Retrying
@@ -88,7 +89,7 @@ def in_words(seconds: float) -> str:
 
 
 class RetryingModel:
-    """Any model, with patience. Cancelling ends a wait as it ends a request."""
+    """Any model, with patience; all but `stream` is its own. Cancelling ends a wait as it ends a request."""
 
     def __init__(self, model: Model) -> None:
         self.inner = model
@@ -96,6 +97,9 @@ class RetryingModel:
     @property
     def name(self) -> str:
         return self.inner.name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         attempt, failed_at = 0, None
