@@ -9,11 +9,11 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from tui_agent.permissions.syntax import Script
+from tui_agent.permissions.mentions import Words, mentions
 from tui_agent.permissions.words import names
-from tui_agent.permissions.wrappers import Words, base
+from tui_agent.permissions.wrappers import base
 
 _SYSTEM = names("""
     / /bin /boot /dev /etc /home /lib /lib32 /lib64 /libx32 /opt /proc /root /run /sbin /srv /sys /usr /var
@@ -31,24 +31,22 @@ _CHANGES_MODE = names("chmod chown chgrp setfacl")
 _WRITES_LAST = names("tee cp mv install shred truncate sgdisk sfdisk fdisk parted")
 
 HINT = re.compile(
-    r"\brm\b|\bdd\b|\bfind\b|\bmk(?:fs|e2fs|swap)|newfs|wipefs|blkdiscard|shutdown|reboot|halt|poweroff|\binit\b|telinit"
-    r"|systemctl|\bch(?:mod|own|grp)\b|setfacl|/dev/|sysrq|\(\s*\)|\bfunction\b"
+    r"rm\b|dd\b|find\b|\bmk(?:fs|e2fs|swap)|newfs|wipefs|blkdiscard|shutdown|reboot|halt|poweroff|init\b"
+    r"|systemctl|ch(?:mod|own|grp)\b|setfacl|/dev/|sysrq|\(\s*\)|\bfunction\b"
 )
 """A command without any of these, quotes and backslashes taken off, can't be denied here."""
 
 
-def builtin_deny(script: Script, commands: Iterable[Words], folder: str) -> str | None:
+def builtin_deny(command: str, commands: Sequence[Words], folder: str) -> str | None:
     """Why the command is refused whatever the rules say, or None."""
-    commands = list(commands)
     places = [folder, *_moves(commands, folder)]
     for words in commands:
         if reason := _command(words, places):
             return reason
-    for redirect in script.redirects:
-        target = redirect.target.guess or ""
-        if redirect.operator != "<" and (_DISK.fullmatch(target) or target == "/proc/sysrq-trigger"):
+    for target in mentions(command).writes:
+        if _DISK.fullmatch(os.path.normpath(target)) or target == "/proc/sysrq-trigger":
             return f"overwrites {target}"
-    return "a fork bomb" if _is_fork_bomb(script.command) else None
+    return "a fork bomb" if _is_fork_bomb(command) else None
 
 
 def _command(words: Words, places: list[str]) -> str | None:
@@ -164,7 +162,7 @@ def _is_fork_bomb(command: str) -> bool:
         if name is None:
             continue
         called = re.escape(name.group(1))
-        text = command[body : body + 400]
+        text = command[body : body + 400].partition("}")[0]
         again = rf"(?:^|[\s;|&({{]){called}"
         if re.search(rf"{again}\s{{0,9}}\|&?\s{{0,9}}{called}(?=[\s;|&)}}]|$)", text):
             return True

@@ -65,7 +65,7 @@ def _offer_command(command: str, rules: Sequence[Rule]) -> str | None:
         for simple in script.plain
         if not any(rule.matches_words([word.value for word in simple.words]) for rule in allow)
     ]
-    if len(open_ones) != 1 or not all(word.literal for word in open_ones[0].words):
+    if len(open_ones) != 1 or not open_ones[0].literal:
         return None
     words = [word.value or "" for word in open_ones[0].words]
     name = base(words[0])
@@ -86,9 +86,8 @@ def question_for(
     if pending.tool.name != COMMAND_TOOL:
         return Question(pending, reasons, offer)
     script = parse(" ".join(pending.proposal.targets))
-    commands = script.plain or script.seen
-    touches = tuple(dict.fromkeys(path for simple in commands for path in _touched(simple, folder)))
-    texts = tuple(simple.text for simple in commands if simple.words)
+    touches = tuple(dict.fromkeys(path for simple in script.plain for path in _touched(simple, folder)))
+    texts = tuple(simple.text for simple in script.plain if simple.words)
     return Question(pending, reasons, offer, texts if len(texts) > 1 else (), touches[:_MAX_TOUCHED])
 
 

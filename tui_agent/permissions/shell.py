@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Literal
 
 from tui_agent.permissions.denies import HINT, builtin_deny
+from tui_agent.permissions.mentions import Words
 from tui_agent.permissions.modes import Verdict
 from tui_agent.permissions.readonly import ReadOnly
 from tui_agent.permissions.rules import COMMAND_TOOL, Rule, parse_rule
 from tui_agent.permissions.syntax import Script, Simple, parse
 from tui_agent.permissions.words import names
-from tui_agent.permissions.wrappers import Words, base, everything
+from tui_agent.permissions.wrappers import base, everything
 
 Source = Literal["builtin-deny", "rule", "guard", "read-only", "default"]
 
@@ -69,7 +70,7 @@ def judge(
     `contained`: it runs in the sandbox, so what neither a deny nor an ask rule meets is allowed.
     """
     script = parse(command)
-    commands = _Mentioned(script)
+    commands = _Mentioned(command)
     if (reason := _refused(commands, folder)) is not None:
         return Decision("deny", "builtin-deny", (f"always refused: {reason}",))
     if (rule := commands.first(rules, "deny")) is not None:
@@ -82,12 +83,14 @@ def judge(
         return asked or Decision("allow", "default", ("runs in the sandbox",))
     if script.guards:
         return Decision("ask", "guard", script.guards, asks)
-    return asked or _allowed(script, folder, rules, read_only_list)
+    return asked or _allowed(command, script, folder, rules, read_only_list)
 
 
-def _allowed(script: Script, folder: str, rules: Sequence[Rule], read_only_list: bool) -> Decision:
+def _allowed(
+    command: str, script: Script, folder: str, rules: Sequence[Rule], read_only_list: bool
+) -> Decision:
     allow = [rule for rule in rules if rule.verdict == "allow" and rule.covers(COMMAND_TOOL)]
-    whole = next((rule for rule in allow if rule.matches_text(script.command)), None)
+    whole = next((rule for rule in allow if rule.matches_text(command)), None)
     reader = ReadOnly(folder)
     used: Rule | None = None
     reasons: list[str] = []
@@ -95,7 +98,11 @@ def _allowed(script: Script, folder: str, rules: Sequence[Rule], read_only_list:
         rule = whole or next((rule for rule in allow if _covers(rule, simple)), None)
         if simple.unsafe:
             reasons.append(f"{simple.text}: {simple.unsafe}" if simple.words else simple.unsafe)
-        elif rule is not None and all(word.literal for word in simple.words) and _alone(simple, script, rule):
+        elif (
+            rule is not None
+            and all(word.literal for word in simple.words)
+            and (whole or _alone(simple, script))
+        ):
             used = rule
             reader.passed(simple)
         elif not read_only_list:
@@ -113,32 +120,30 @@ def _covers(rule: Rule, simple: Simple) -> bool:
     return rule.matches_words([word.value for word in simple.words])
 
 
-def _alone(simple: Simple, script: Script, rule: Rule) -> bool:
+def _alone(simple: Simple, script: Script) -> bool:
     """A builtin that changes the shell may poison the commands beside it."""
-    if len(script.plain) == 1 or rule.matches_text(script.command):
-        return True
-    return simple.words[0].value not in _STATEFUL
+    return len(script.plain) == 1 or simple.words[0].value not in _STATEFUL
 
 
 class _Mentioned:
     """All commands that a script mentions, looked up only if a rule could meet them."""
 
-    def __init__(self, script: Script) -> None:
-        self.script = script
-        self.bare = script.command.replace("\\\n", "").translate(_UNQUOTE)
+    def __init__(self, command: str) -> None:
+        self.command = command
+        self.bare = command.replace("\\\n", "").translate(_UNQUOTE)
         self._all: list[Words] | None = None
 
     @property
     def all(self) -> list[Words]:
         if self._all is None:
-            self._all = _everything(self.script.command)
+            self._all = _everything(self.command)
         return self._all
 
     def first(self, rules: Sequence[Rule], verdict: Verdict) -> Rule | None:
         """The first rule of this verdict that meets anything in the script."""
         for rule in rules:
             if rule.verdict == verdict and rule.covers(COMMAND_TOOL):
-                if rule.pattern is None or rule.matches_text(self.script.command):
+                if rule.pattern is None or rule.matches_text(self.command):
                     return rule
                 if rule.hint in self.bare and any(_meets(rule, words) for words in self.all):
                     return rule
@@ -147,7 +152,7 @@ class _Mentioned:
 
 @lru_cache(maxsize=32)
 def _everything(command: str) -> list[Words]:
-    return everything(parse(command))
+    return everything(command)
 
 
 def _meets(rule: Rule, words: Words) -> bool:
@@ -160,7 +165,7 @@ def _meets(rule: Rule, words: Words) -> bool:
 def _refused(commands: _Mentioned, folder: str) -> str | None:
     if HINT.search(commands.bare) is None:
         return None
-    return builtin_deny(commands.script, commands.all, folder)
+    return builtin_deny(commands.command, commands.all, folder)
 
 
 def _rules(rules: Iterable[Rule | Sequence[str]]) -> list[Rule]:
@@ -174,8 +179,6 @@ def _rule(verdict: Verdict, text: str) -> Rule:
 
 def command_key(command: str) -> str:
     """Equal for commands that differ only in blanks, quoting, and the wrappers around them."""
-    script = parse(command)
-    if script.guards and script.tree is None:
-        return command
-    mentioned = everything(script)
-    return json.dumps([mentioned[-1]] if len(script.seen) == 1 else mentioned) if mentioned else command
+    mentioned = _everything(command)
+    plain = parse(command).plain
+    return json.dumps([mentioned[-1]] if len(plain) == 1 and mentioned else [*mentioned, command])

@@ -3,9 +3,6 @@
 A parser that disagrees with bash is worse than none: it misreads escaped blanks and some keywords, for
 example. So only a small part of the language is taken as understood, every byte must belong to a node of a
 known kind, and words are unquoted by code of our own. What falls outside is a guard, and a guard asks.
-
-`Script.plain` is that understood part. `Script.seen` is everything that looks like a command anywhere, which
-is where deny rules look.
 """
 
 from __future__ import annotations
@@ -13,19 +10,21 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from tui_agent.permissions.grammar import MISSING, decode, encode, tree
+from tui_agent.permissions.mentions import has_many_operators
 from tui_agent.permissions.words import Word, names, read_word
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Node
 
 MAX_LENGTH = 10_000
 MAX_COMMANDS = 50
 MAX_DEPTH = 200
-_MAX_PARSED = 200_000
+MAX_WORDS = 1_000
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
@@ -46,77 +45,36 @@ class Simple(NamedTuple):
     unsafe: str = ""
 
     @property
+    def literal(self) -> bool:
+        """The program gets exactly these words."""
+        return all(word.literal for word in self.words)
+
+    @property
     def text(self) -> str:
         return " ".join(word.text for word in self.words)
 
 
-class Redirect(NamedTuple):
-    operator: str
-    target: Word
-
-
-@dataclass
+@dataclass(frozen=True)
 class Script:
-    """What a command line says. `guards` are the reasons why it is not taken literally."""
+    """What a command line says. `guards` are the reasons why `plain` is not the whole truth."""
 
-    command: str
     guards: tuple[str, ...] = ()
     plain: tuple[Simple, ...] = ()
-    tree: Node | None = field(default=None, repr=False)
-
-    @cached_property
-    def _found(self) -> tuple[list[Simple], list[Redirect], list[str]]:
-        commands: list[Simple] = []
-        redirects: list[Redirect] = []
-        fed: list[str] = []
-        if self.tree is not None:
-            _collect(self.tree, commands, redirects, fed)
-        if self.tree is None or self.tree.has_error:
-            commands += _crude(self.command)
-        return commands, redirects, fed
-
-    @property
-    def seen(self) -> list[Simple]:
-        """Every command at any depth, whether or not it would run."""
-        return self._found[0]
-
-    @property
-    def redirects(self) -> list[Redirect]:
-        return self._found[1]
-
-    @property
-    def fed(self) -> list[str]:
-        """Texts of here-documents and here-strings: scripts, if a shell reads them."""
-        return self._found[2]
-
-
-@lru_cache(maxsize=1)
-def _parser() -> Parser | None:
-    try:
-        import tree_sitter
-        import tree_sitter_bash
-    except ImportError:
-        return None
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 
 
 @lru_cache(maxsize=128)
 def parse(command: str) -> Script:
     """Read a command line; never raises."""
-    reasons = list(_text_guards(command))
-    parser = _parser()
-    if parser is None:
-        reasons.append("the command parser is missing (install tree-sitter and tree-sitter-bash)")
-        return Script(command, tuple(reasons))
-    data = command.encode("utf-8", "surrogatepass")
-    if len(data) > _MAX_PARSED:
-        return Script(command, tuple(reasons))
-    tree = parser.parse(data).root_node
-    if reasons:
-        return Script(command, tuple(reasons), (), tree)
+    guards = list(_text_guards(command))
+    if guards:
+        return Script(tuple(guards))
+    data = encode(command)
+    root = tree(data)
+    if root is None:
+        return Script((MISSING,))
     reader = _Reader(data)
-    reader.program(tree)
-    return Script(command, tuple(reader.guards), tuple(reader.commands), tree)
+    reader.program(root)
+    return Script(tuple(reader.guards), tuple(reader.commands))
 
 
 def _text_guards(command: str) -> Iterator[str]:
@@ -126,6 +84,10 @@ def _text_guards(command: str) -> Iterator[str]:
         yield "empty"
     if _CONTROL.search(command) or (not command.isascii() and any(map(_invisible, set(command)))):
         yield "holds control, invisible or odd blank characters"
+    if has_many_operators(command):
+        yield f"more than {MAX_COMMANDS} commands"
+    if command.count("$(") > MAX_DEPTH:
+        yield "nested too deeply"
     if "\\\n" in command:
         yield "a backslash joins lines"
     if "\\ " in command or "\\\t" in command:
@@ -153,14 +115,16 @@ class _Reader:
 
     def program(self, node: Node) -> None:
         if node.has_error:
-            self._guard("not understood: the syntax is incomplete or unusual")
-            return
+            return self._guard("not understood: the syntax is incomplete or unusual")
+        if node.child_count > 4 * MAX_COMMANDS:
+            return self._guard(f"more than {MAX_COMMANDS} commands")
         self._covered(node, _BLANK_OR_NEWLINE, 0, len(self._data))
         for child in node.children:
             if child.type != ";":
                 self._statement(child, 1)
             if self.guards:
-                return
+                break
+        return None
 
     def _guard(self, reason: str) -> None:
         if not self.guards:
@@ -207,6 +171,8 @@ class _Reader:
         return self._guard(_NAMES.get(kind, f"uses {kind.replace('_', ' ')}"))
 
     def _command(self, node: Node) -> None:
+        if node.child_count > MAX_WORDS:
+            return self._guard(f"more than {MAX_WORDS} words".replace(",", " "))
         self._covered(node, _BLANK, node.start_byte, node.end_byte)
         words: list[Word] = []
         unsafe = ""
@@ -236,10 +202,11 @@ class _Reader:
         self.commands.append(Simple(tuple(words), unsafe))
         if len(self.commands) > MAX_COMMANDS:
             self._guard(f"more than {MAX_COMMANDS} commands")
+        return None
 
     def _redirect(self, node: Node) -> str:
         """Why this redirect is not one of the harmless three, or nothing."""
-        text = self._data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+        text = decode(self._data[node.start_byte : node.end_byte])
         if sum(child.type in _WORDS for child in node.children) > 1:
             self._guard("words after a redirect")
         return "" if _HARMLESS.fullmatch(text) else f"redirects: {text}"
@@ -252,7 +219,7 @@ class _Reader:
         return node.type in _WORDS and not node.children
 
     def _word(self, node: Node) -> Word:
-        return read_word(self._data[node.start_byte : node.end_byte].decode("utf-8", "replace"))
+        return read_word(decode(self._data[node.start_byte : node.end_byte]))
 
 
 _NAMES = {
@@ -281,86 +248,3 @@ _NAMES = {
     "comment": "holds a comment",
     "negated_command": "negates",
 }
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
-
-
-def _collect(root: Node, commands: list[Simple], redirects: list[Redirect], fed: list[str]) -> None:
-    """Everything below `root` that runs or writes, by a stack of our own: trees may be thousands deep."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        children = node.children
-        kind = node.type
-        if kind in ("command", "redirected_statement"):
-            words = _seen_words(node)
-            if words:
-                commands.append(Simple(words))
-        elif kind == "file_redirect":
-            operator = next((child.type for child in children if child.type in _OPERATORS), ">")
-            redirects += [Redirect(operator, _seen_word(c)) for c in children if _names_something(c)]
-        elif kind == "heredoc_body":
-            fed.append(_text(node))
-        elif kind == "herestring_redirect":
-            value = read_word(_text(children[-1])).guess
-            if value is not None:
-                fed.append(value)
-        stack.extend(reversed(children))
-
-
-_OPERATORS = frozenset({">", ">>", ">|", "&>", "&>>", "<", "<>", ">&", "<&"})
-_NO_WORDS = frozenset(
-    {
-        "command_name",
-        "variable_assignment",
-        "file_redirect",
-        "heredoc_redirect",
-        "herestring_redirect",
-        "file_descriptor",
-        "comment",
-    }
-)
-
-
-def _names_something(node: Node) -> bool:
-    return node.is_named and node.type not in _NO_WORDS
-
-
-def _seen_word(node: Node) -> Word:
-    # Deep substitutions are walked by themselves; reading their whole text at each level would be quadratic.
-    if node.end_byte - node.start_byte > 4096:
-        return Word("", None, None)
-    return read_word(_text(node))
-
-
-def _seen_words(node: Node) -> tuple[Word, ...]:
-    """The words of a command; after a redirect the parser hands the rest of them to the redirect."""
-    children = node.children
-    rest: list[Word] = []
-    if node.type == "redirected_statement":
-        for redirect in children:
-            if redirect.type == "file_redirect":
-                rest += [_seen_word(c) for c in redirect.children if _names_something(c)][1:]
-        if not rest:
-            return ()
-        body = next((child for child in children if child.type == "command"), None)
-        children = body.children if body is not None else []
-    words = []
-    for child in children:
-        if child.type == "command_name" or _names_something(child):
-            words.append(_seen_word(child))
-    return (*words, *rest)
-
-
-_SEPARATORS = re.compile(r"[;&|\n(){}<>`]+|\$\(")
-_TOKENS = re.compile(r"""(?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*"|['"\\])+""", re.DOTALL)
-
-
-def _crude(command: str) -> Iterator[Simple]:
-    """Commands cut out by hand, where the tree can't be relied on. Too many of them does no harm."""
-    for piece in _SEPARATORS.split(command.replace("\\\n", "")):
-        words = tuple(read_word(token.strip("\"'")) for token in _TOKENS.findall(piece))
-        if words:
-            yield Simple(words)

@@ -89,3 +89,8 @@ def _marks(text: str) -> tuple[bool, bool, bool, bool]:
         tilde = tilde or (kind == "tilde" and (before == "" or before[-1] in "=:"))
         before = match.group()
     return text.startswith("~"), glob, tilde, brace and text != "{}"
+
+
+def guess_word(text: str) -> str | None:
+    """What the word likely becomes, for those who need no more."""
+    return text if _PLAIN.fullmatch(text) else read_word(text).guess

@@ -7,17 +7,17 @@ wrapped" count as the same thing.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tui_agent.permissions.syntax import Script, parse
+from tui_agent.permissions.mentions import Words, mentions
 from tui_agent.permissions.words import names
-
-Words = tuple[str | None, ...]
 
 SHELLS = names("sh bash dash ash zsh ksh mksh fish rbash")
 _MAX_DEPTH = 12
-_MAX_FOUND = 20_000
+_MAX_CHAIN = 100
+_MAX_SCRIPTS = 200
 
 
 class _Wrapper(NamedTuple):
@@ -81,6 +81,7 @@ _WRAPPERS = {
     # Keywords, where a command had to be cut out without the parser.
     **{word: _Wrapper() for word in ("then", "else", "do", "if", "elif", "while", "until", "!")},
 }
+_ENV_SPLIT = re.compile(r"(?:-[A-Za-z0]*?S|--split-string=?)(.*)", re.DOTALL)
 _FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir")
 
 NAMES = frozenset(_WRAPPERS) | SHELLS | {"find", "eval", "trap", "watch", "su", "runuser", "script", "git"}
@@ -92,44 +93,52 @@ def base(word: str | None) -> str:
     return "" if word is None else os.path.basename(word)
 
 
-def everything(script: Script) -> list[Words]:
-    """The words of every command that a script mentions, also inside wrappers and quoted scripts."""
-    found: list[Words] = []
-    _script(script, 0, found)
-    return found
+class _Search:
+    """One line's search: what was found, and what was looked at, so that nothing is looked at twice."""
+
+    def __init__(self) -> None:
+        self.found: dict[Words, None] = {}
+        self._scripts: set[str] = set()
+
+    def script(self, text: str, depth: int) -> None:
+        if depth > _MAX_DEPTH or text in self._scripts or len(self._scripts) > _MAX_SCRIPTS:
+            return
+        self._scripts.add(text)
+        mentioned = mentions(text)
+        before = len(self.found)
+        for words in mentioned.commands:
+            self.command(words, depth)
+        added = list(self.found)[before:]
+        if any(_reads_script(words) for words in added):
+            for words in added:
+                if base(words[0]) in ("echo", "printf"):
+                    said = " ".join(word for word in words[1:] if word and not word.startswith("-"))
+                    self.script(said, depth + 1)
+            for fed in mentioned.fed:
+                self.script(fed, depth + 1)
+
+    def command(self, words: Words, depth: int) -> None:
+        if not words or depth > _MAX_DEPTH or words in self.found:
+            return
+        self.found[words] = None
+        name = base(words[0])
+        if name not in NAMES:
+            return
+        if name in _WRAPPERS:
+            inner = _inner(words, _WRAPPERS[name], name in ("env", "sudo", "doas"))
+            # A chain of wrappers is as deep as it is long, so it doesn't count as depth.
+            self.command(inner, depth if len(words) < _MAX_CHAIN else depth + 1)
+        for group in _groups(name, words):
+            self.command(group, depth + 1)
+        for text in _scripts(name, words):
+            self.script(text, depth + 1)
 
 
-def _script(script: Script, depth: int, found: list[Words]) -> None:
-    if depth > _MAX_DEPTH:
-        return
-    reads_input = False
-    said: list[str] = []
-    for simple in script.seen:
-        words = tuple(word.guess for word in simple.words)
-        start = len(found)
-        _command(words, depth, found)
-        for seen in found[start:]:
-            reads_input = reads_input or _reads_script(seen)
-            if base(seen[0]) in ("echo", "printf"):
-                said.append(" ".join(word for word in seen[1:] if word and not word.startswith("-")))
-    if reads_input:
-        for text in (*script.fed, *said):
-            _script(parse(text), depth + 1, found)
-
-
-def _command(words: Words, depth: int, found: list[Words]) -> None:
-    if not words or depth > _MAX_DEPTH or len(found) > _MAX_FOUND:
-        return
-    found.append(words)
-    name = base(words[0])
-    if name not in NAMES:
-        return
-    if name in _WRAPPERS:
-        _command(_inner(words, _WRAPPERS[name], name in ("env", "sudo", "doas")), depth + 1, found)
-    for group in _groups(name, words):
-        _command(group, depth + 1, found)
-    for text in _scripts(name, words):
-        _script(parse(text), depth + 1, found)
+def everything(command: str) -> list[Words]:
+    """The words of every command that a line mentions, also inside wrappers and quoted scripts."""
+    search = _Search()
+    search.script(command, 0)
+    return list(search.found)
 
 
 def _inner(words: Words, wrapper: _Wrapper, assigns: bool) -> Words:
@@ -157,11 +166,12 @@ def _inner(words: Words, wrapper: _Wrapper, assigns: bool) -> Words:
 def _groups(name: str, words: Words) -> Iterator[Words]:
     """Commands given as words in the middle of a command."""
     if name == "find":
-        for i, word in enumerate(words):
-            if word in _FIND_RUNS:
-                rest = words[i + 1 :]
-                end = next((n for n, w in enumerate(rest) if w in (";", "+")), len(rest))
-                yield rest[:end]
+        rest = list(words)
+        while starts := [i for i, word in enumerate(rest) if word in _FIND_RUNS][:1]:
+            rest = rest[starts[0] + 1 :]
+            end = next((n for n, word in enumerate(rest) if word in (";", "+")), len(rest))
+            yield tuple(rest[:end])
+            rest = rest[end:]
     elif name == "git" and "bisect" in words and "run" in words:
         yield words[words.index("run") + 1 :]
 
@@ -182,12 +192,9 @@ def _scripts(name: str, words: Words) -> Iterator[str]:
         yield next(iter(_without_options(known[1:])), "")
     elif name == "env":
         for i, word in enumerate(known[1:], 1):
-            if word in ("-S", "--split-string") or (word.startswith("-") and word.endswith("S")):
-                yield " ".join(known[i + 1 :])
-            elif word.startswith("-S"):
-                yield " ".join([word[2:], *known[i + 1 :]])
-            elif word.startswith("--split-string="):
-                yield " ".join([word.partition("=")[2], *known[i + 1 :]])
+            if split := _ENV_SPLIT.fullmatch(word):
+                yield " ".join([split.group(1) or "", *known[i + 1 :]])
+                break
 
 
 def _without_options(words: Sequence[str]) -> Sequence[str]:

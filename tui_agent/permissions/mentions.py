@@ -1,0 +1,140 @@
+"""Everything in a command line that looks like a command, at any depth, whether or not it would run.
+
+Deny rules look here. Taking too much for a command does no harm; so where the parser can't be relied on, or
+would take too long, the line is cut up by hand as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from tui_agent.permissions.grammar import decode, encode, tree
+from tui_agent.permissions.words import guess_word
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+Words = tuple[str | None, ...]
+"""The words of a command, as they likely are when it runs; None if that can't be said."""
+
+MAX_OPERATORS = 1_000
+_MAX_PARSED = 200_000
+_MAX_WORD = 1_024
+_OPERATORS = re.compile(r"[;&|\n]")
+
+
+class Mentions(NamedTuple):
+    commands: tuple[Words, ...]
+    writes: tuple[str, ...]
+    """Where output is redirected to."""
+    fed: tuple[str, ...]
+    """Texts of here-documents and here-strings: scripts, if a shell reads them."""
+
+
+def has_many_operators(command: str) -> bool:
+    """More than the parser handles in good time; no person writes such a line."""
+    return sum(1 for _ in _OPERATORS.finditer(command)) > MAX_OPERATORS
+
+
+@lru_cache(maxsize=64)
+def mentions(command: str) -> Mentions:
+    commands: dict[Words, None] = {}
+    writes: list[str] = []
+    fed: list[str] = []
+    data = encode(command)
+    root = None if has_many_operators(command) or len(data) > _MAX_PARSED else tree(data)
+    if root is not None:
+        _collect(root, data, commands, writes, fed)
+    if root is None or root.has_error:
+        commands |= dict.fromkeys(_cut(command))
+        writes += _cut_writes(command)
+    return Mentions(tuple(commands), tuple(writes), tuple(fed))
+
+
+_WORD_KINDS = frozenset(
+    {
+        "command_name",
+        "word",
+        "number",
+        "string",
+        "raw_string",
+        "concatenation",
+        "simple_expansion",
+        "expansion",
+        "ansi_c_string",
+        "translated_string",
+        "brace_expression",
+        "command_substitution",
+        "process_substitution",
+        "arithmetic_expansion",
+        "regex",
+        "extglob_pattern",
+    }
+)
+_OPAQUE = frozenset({"command_substitution", "process_substitution", "arithmetic_expansion"})
+
+
+def _collect(root: Node, data: bytes, commands: dict[Words, None], writes: list[str], fed: list[str]) -> None:
+    """By a stack of our own: trees may be thousands deep."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        children = node.children
+        if not children:
+            if node.type == "heredoc_body":
+                fed.append(decode(data[node.start_byte : node.end_byte]))
+            continue
+        kind = node.type
+        if kind == "command":
+            words = tuple(_guesses(children, data))
+            if words:
+                commands[words] = None
+        elif kind == "redirected_statement":
+            # The parser hands the words after a redirect to the redirect.
+            rest = [
+                word for child in children if child.type == "file_redirect" for word in _rest(child, data)
+            ]
+            if rest:
+                body = next((child for child in children if child.type == "command"), None)
+                commands[(*(_guesses(body.children, data) if body else ()), *rest)] = None
+        elif kind == "file_redirect":
+            if not any(child.type in ("<", "<&") for child in children):
+                writes += [word for word in _guesses(children, data) if word is not None]
+        elif kind == "heredoc_body":
+            fed.append(decode(data[node.start_byte : node.end_byte]))
+        elif kind == "herestring_redirect":
+            fed += [word for word in _guesses(children, data) if word is not None]
+        stack.extend(reversed(children))
+
+
+def _guesses(nodes: list[Node], data: bytes) -> Iterator[str | None]:
+    for node in nodes:
+        kind = node.type
+        if kind in _WORD_KINDS:
+            start, end = node.start_byte, node.end_byte
+            # Substitutions are walked by themselves; reading them at each level would be quadratic.
+            known = kind not in _OPAQUE and end - start <= _MAX_WORD
+            yield guess_word(decode(data[start:end])) if known else None
+
+
+def _rest(redirect: Node, data: bytes) -> list[str | None]:
+    return list(_guesses(redirect.children, data))[1:]
+
+
+_SEPARATORS = re.compile(r"[;&|\n(){}<>`]+|\$\(")
+_TOKENS = re.compile(r"""(?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*"|['"\\])+""", re.DOTALL)
+_WRITES = re.compile(r">[|&]?[ \t]{0,99}([^\s;&|<>(){}]{1,256})")
+
+
+def _cut(command: str) -> Iterator[Words]:
+    for piece in dict.fromkeys(_SEPARATORS.split(command.replace("\\\n", ""))):
+        words = tuple(guess_word(token.strip("\"'")) for token in _TOKENS.findall(piece))
+        if words:
+            yield words
+
+
+def _cut_writes(command: str) -> Iterator[str]:
+    return (match.group(1).strip("\"'") for match in _WRITES.finditer(command))
