@@ -117,7 +117,7 @@ class LineView(ScrollView, can_focus=True):
     def changed(self, first: int = 0, last: int | None = None) -> None:
         """Rows `first` up to, not including, `last` (None: and all after) are other ones now."""
         if first <= 0 and last is None:
-            self._strips.clear()
+            self.forget()
         else:
             for y in [y for y in self._strips if y >= first and (last is None or y < last)]:
                 del self._strips[y]
@@ -181,9 +181,14 @@ class LineView(ScrollView, can_focus=True):
         self.top = self.last_top
         self.sync()
 
+    def forget(self) -> None:
+        """Drop the strips that are kept: width or colours are others now."""
+        self._strips.clear()
+
     # Painting ----------------------------------------------------------------------------------------
 
     def _strip(self, y: int) -> Strip:
+        """Row `y`, drawn once and kept."""
         strip = self._strips.get(y)
         if strip is None:
             if len(self._strips) > 4 * self.size.height + 200:
@@ -204,7 +209,7 @@ class LineView(ScrollView, can_focus=True):
             if self._arranged and self.text_selection is not None:
                 self.screen.clear_selection()
             self._arranged = width
-            self._strips.clear()
+            self.forget()
             self.rewrap(width)
         count = self.row_count
         last_top = max(0, count - height)
@@ -245,7 +250,7 @@ class LineView(ScrollView, can_focus=True):
 
     def _restyle(self, _theme: Theme | None = None) -> None:
         self._looks.clear()
-        self._strips.clear()
+        self.forget()
         self._painted = []
         self.refresh()
 

@@ -133,7 +133,7 @@ class LiveBlock:
 
 def closed_blocks(complete: str) -> tuple[list[str], int]:
     """The sources of the blocks of `complete` (whole lines) that nothing can change any more, and where
-    the open one begins. A fence is closed by its last line, other blocks by the next one."""
+    the open one begins."""
     from tui_agent.ui.widgets.markdown_rows import parser
 
     md = parser()
@@ -145,13 +145,24 @@ def closed_blocks(complete: str) -> tuple[list[str], int]:
     lines = complete.split("\n")
     bounds = [0, *(place[0] for _, place in blocks[1:])]
     last, (first, end) = blocks[-1]
-    if last.type == "fence" and end - 1 > first and _closing(last.markup).fullmatch(lines[end - 1]):
+    if _is_whole(last.type, last.markup, lines[first : end + 1], end < len(lines) - 1):
         bounds.append(end)
     closed = ["\n".join(lines[a:b]).strip("\n") for a, b in pairwise(bounds)]
     rest = lines[bounds[-1] :]
     while len(rest) > 1 and not rest[0]:
         del rest[0]
     return closed, len(complete) - len("\n".join(rest))
+
+
+def _is_whole(kind: str, markup: str, lines: list[str], followed: bool) -> bool:
+    """Whether the last block is closed although none has begun below it. `lines` go on to the line after it,
+    if one `followed`. Lists and indented code can go on after a blank line, so they are not."""
+    if kind in ("heading_open", "hr"):
+        return True
+    if kind == "fence":
+        last = len(lines) - 2 if followed else len(lines) - 1
+        return last > 0 and _closing(markup).fullmatch(lines[last]) is not None
+    return kind in ("paragraph_open", "table_open", "blockquote_open") and followed and not lines[-1].strip()
 
 
 def _closing(opening: str) -> re.Pattern[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tui_agent.text import plural
 from tui_agent.ui.widgets.markdown_table import table_rows
-from tui_agent.ui.widgets.rows import Code, Margin, TextRow, code_rows, flow
+from tui_agent.ui.widgets.rows import Code, Margin, MoreRow, TextRow, code_rows, flow
 from tui_agent.ui.widgets.strips import Run
 from tui_agent.ui.widgets.wrap import untabbed
 
@@ -96,8 +96,7 @@ class _Layout:
         if not left_out:
             return []
         prefix, _ = margin.take()
-        text = f"… {plural(left_out, f'more {noun}')} · Enter shows all"
-        return [TextRow((*prefix, (text, _MUTED)), len(text) + margin.width)]
+        return [MoreRow(prefix, f"… {plural(left_out, f'more {noun}')} · Enter shows all")]
 
     def _list(self, token: Token, inner: Sequence[Token], margin: Margin) -> list[TextRow]:
         items = list(_children(inner))

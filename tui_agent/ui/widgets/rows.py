@@ -15,7 +15,7 @@ class TextRow:
     """One row: its runs, characters of gutter that are not copied, and what separates it from the next.
 
     `after` is a newline where the source has one, a blank or nothing where only the width made a break.
-    `fill` is the style behind and after the text.
+    `fill` is the style after the text, up to the end of the row.
     """
 
     __slots__ = ("_runs", "after", "fill", "gutter")
@@ -71,17 +71,20 @@ class CodeRow(TextRow):
 
     @property
     def runs(self) -> Runs:
-        return tuple(
-            (text, f"{style} {CODE_FILL}") for text, style in self.code.runs(self.line, self.start, self.end)
-        )
-
-    @property
-    def prefix(self) -> Runs:
-        return self._runs
+        code = self.code.runs(self.line, self.start, self.end)
+        return (*self._runs, *((text, f"{style} {CODE_FILL}") for text, style in code))
 
     @property
     def text(self) -> str:
         return super().text + self.code.lines[self.line][self.start : self.end]
+
+
+class MoreRow(TextRow):
+    """Says what is left out until the piece is expanded. Nothing of it is copied."""
+
+    def __init__(self, prefix: Runs, text: str) -> None:
+        runs = (*prefix, (text, "$text-muted"))
+        super().__init__(runs, sum(len(part) for part, _ in runs))
 
 
 CODE_FILL = "on $surface"

@@ -1,0 +1,216 @@
+"""The conversation pane: the events of a run, told as a transcript.
+
+It is a projection: live events and those replayed from a session give the same picture. Text that streamed
+is not shown again when its message is done; a message that was not streamed is shown whole.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from textual import on
+from textual.app import ComposeResult
+from textual.widget import Widget
+
+from tui_agent.text import plural, visible
+from tui_agent.ui import safe
+from tui_agent.ui.calls import Call, Calls
+from tui_agent.ui.panes.call_rows import duration
+from tui_agent.ui.panes.pane import Pane
+from tui_agent.ui.status import kilobytes
+from tui_agent.ui.widgets.pieces import CallLine, CallState
+from tui_agent.ui.widgets.reading import Reading
+from tui_agent.ui.widgets.search_field import SearchField
+from tui_agent.ui.widgets.transcript import Transcript
+
+if TYPE_CHECKING:
+    from tui_agent.agent import AgentEvent, AssistantMessage
+
+DETAIL = 4000
+"""Characters of a result that open under its line; the tool log and the session have the rest."""
+
+_ENDS = {
+    "cancelled": "stopped",
+    "refusal": "The model declined to answer. Say it in another way, or take the prompt back.",
+    "max_tokens": "The answer was cut at the output limit. Send “go on” to have the rest.",
+    "model_context_window_exceeded": "The model's window is full. Compact the conversation or begin another.",
+    "stuck": "Stopped: the model repeated the same call with the same result.",
+}
+
+
+class ConversationPane(Pane):
+    DEFAULT_CSS = """
+    ConversationPane { height: 1fr; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.transcript = Transcript()
+        self._search: SearchField | None = None
+        self._calls = Calls()
+        self._pieces: dict[int, str] = {}
+        self._streamed = False
+
+    def compose(self) -> ComposeResult:
+        yield self.transcript
+
+    @property
+    def entry(self) -> Widget:
+        return self.transcript
+
+    # What others call --------------------------------------------------------------------------------
+
+    def clear(self) -> None:
+        self.transcript.clear()
+        self._calls = Calls()
+        self._pieces.clear()
+        self._streamed = False
+
+    def toggle_calls(self) -> None:
+        self.transcript.toggle_calls()
+
+    def jump_to_call(self, call_id: str) -> bool:
+        return self.transcript.jump_to_call(call_id)
+
+    def scroll(self, how: str) -> None:
+        """`page_up`, `page_down`, `home` or `end`."""
+        match how:
+            case "page_up":
+                self.transcript.action_scroll_pages(-1)
+            case "page_down":
+                self.transcript.action_scroll_pages(1)
+            case "home":
+                self.transcript.action_scroll_to_start()
+            case "end":
+                self.transcript.action_scroll_to_end()
+
+    def tell(self, text: str, hint: str = "", *, error: bool = False) -> None:
+        """A word of the program's own."""
+        self.transcript.add_note(text, "error" if error else "note", hint)
+
+    # Events ------------------------------------------------------------------------------------------
+
+    def apply(self, event: AgentEvent) -> None:
+        transcript = self.transcript
+        match event.type:
+            case "text_delta":
+                self._streamed = True
+                transcript.stream_text(event.text)
+            case "thinking_delta":
+                self._streamed = True
+                transcript.stream_thinking(event.text)
+            case "turn_started":
+                if text := _text_of(event.prompt):
+                    transcript.add_prompt(text)
+            case "assistant_message_done":
+                self._done(event.message)
+            case "retrying":
+                self._cut(f"{event.error} Asking again.")
+            case "note_added":
+                if event.by == "user":
+                    transcript.add_prompt(_text_of(event.content))
+                else:
+                    transcript.add_note(_text_of(event.content))
+            case "step_limit_reached":
+                transcript.add_note(
+                    f"{plural(event.steps, 'step')} are done, the limit. Send “go on” to continue.", "warning"
+                )
+            case "history_rewritten":
+                transcript.add_note(event.reason)
+            case "compacted":
+                transcript.add_note(
+                    f"The conversation was compacted: {event.before:,} → {event.after:,} tokens."
+                )
+            case "turn_ended":
+                self._ended(event.stop_reason, event.error, event.hint)
+        for call in self._calls.apply(event):
+            self._show(call)
+
+    def _done(self, message: AssistantMessage) -> None:
+        if self._streamed:
+            self.transcript.end_text()
+        else:
+            for block in message.content:
+                if block.type == "text":
+                    self.transcript.add_answer(block.text)
+                elif block.type == "thinking":
+                    self.transcript.add_thinking(block.thinking)
+        self._streamed = False
+
+    def _cut(self, why: str) -> None:
+        if self._streamed:
+            self.transcript.end_text(cut=f"cut here: {why}")
+        self._streamed = False
+
+    def _ended(self, stop_reason: str, error: str | None, hint: str | None) -> None:
+        self._streamed = False
+        self.transcript.end_text()
+        if error:
+            self.transcript.add_note(error, "error", hint or "")
+        elif stop_reason in _ENDS:
+            kind = "stopped" if stop_reason == "cancelled" else "warning"
+            self.transcript.add_note(
+                _ENDS[stop_reason], "stopped" if kind == "stopped" else "warning", hint or ""
+            )
+
+    # Calls -------------------------------------------------------------------------------------------
+
+    def _show(self, call: Call) -> None:
+        if call.state == "writing":
+            return
+        if id(call) not in self._pieces:
+            self._pieces[id(call)] = call.id
+            self.transcript.forget_call(call.id)
+        self.transcript.show_call(call.id, _line(call))
+
+    # Search and messages -----------------------------------------------------------------------------
+
+    @on(Reading.SearchWanted)
+    async def _open_search(self) -> None:
+        if self._search is None:
+            self._search = SearchField()
+            await self.mount(self._search)
+        self._search.open()
+
+    @on(SearchField.Wanted)
+    def _find(self, event: SearchField.Wanted) -> None:
+        event.control.tell(*self.transcript.find(event.needle, event.step))
+
+    @on(SearchField.Closed)
+    def _close_search(self) -> None:
+        self.transcript.focus()
+
+    @on(Reading.Copied)
+    def _copy(self, event: Reading.Copied) -> None:
+        event.stop()
+        self.app.copy_to_clipboard(event.text)
+        safe.notify(self, f"Copied {plural(len(event.text), 'character')}.", timeout=2)
+
+
+def _line(call: Call) -> CallLine:
+    facts = [] if call.seconds is None or call.seconds < 0.1 else [duration(call.seconds)]
+    if call.size:
+        facts.append(kilobytes(call.size))
+    if call.denied and call.reason:
+        facts.append(call.reason)
+    state: CallState = "running" if call.state == "writing" else call.state
+    return CallLine(call.name, call.subject, state, " · ".join(map(visible, facts)), _detail(call))
+
+
+def _detail(call: Call) -> str:
+    if call.result is None:
+        return ""
+    text = _diff_of(call.result.details) or call.result.text
+    left_out = len(text) - DETAIL
+    return (
+        text if left_out <= 0 else f"{text[:DETAIL]}\n… {plural(left_out, 'more character')} in the tool log"
+    )
+
+
+def _diff_of(details: Any) -> str:
+    diff = details.get("diff", "") if isinstance(details, dict) else getattr(details, "diff", "")
+    return diff if isinstance(diff, str) else ""
+
+
+def _text_of(blocks: Any) -> str:
+    return "\n".join(block.text if block.type == "text" else "[image]" for block in blocks)
