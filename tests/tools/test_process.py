@@ -476,6 +476,60 @@ async def test_without_proc_the_walk_uses_ps(tmp_path: Path, monkeypatch: pytest
     await child.wait()
 
 
-def test_supervised_is_not_live_before_its_start(tmp_path: Path) -> None:
-    Supervised(["/bin/true"], folder=str(tmp_path), env={}, output=len)
+async def test_no_more_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    fds = os.listdir("/proc/self/fd")
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", none)
+        with pytest.raises(ToolError, match=r"can't start new thread\. Nothing ran"):
+            await run(["/bin/true"], folder=str(tmp_path), env={}, output=len)
+    assert os.listdir("/proc/self/fd") == fds
     assert kill_all(0)
+
+
+def test_what_can_not_be_ended_is_counted() -> None:
+    """As with processes of another user: the supervisor gives up in bounded time, and says so."""
+    program = """
+import os, time
+from tui_agent.tools import shim
+shim.PATIENCE, really = 0.3, shim.send
+shim.send = lambda pids, number: None
+for _ in range(2):
+    if not os.fork():
+        time.sleep(60)
+        os._exit(0)
+print(shim.sweep(0))
+really(shim.below(os.getpid()), 9)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=20)
+    assert done.stdout == "(2, 2)\n", done
+
+
+BWRAP = ["/usr/bin/bwrap", "--unshare-user", "--unshare-pid", "--die-with-parent", "--new-session"]
+BWRAP += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+
+
+@pytest.mark.skipif(
+    not os.path.exists(BWRAP[0]) or subprocess.run([*BWRAP, "true"], capture_output=True).returncode != 0,
+    reason="needs bubblewrap and user namespaces",
+)
+async def test_nothing_is_left_of_a_sandboxed_tree(tmp_path: Path) -> None:
+    tag = fresh_tag()
+    heard: list[bytes] = []
+    ready = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def output(data: bytes) -> None:
+        heard.append(data)
+        loop.call_soon_threadsafe(ready.set)
+
+    argv = [*BWRAP, "/bin/bash", "-c", f"env -i setsid -f sleep {tag}; sleep {tag} & echo ready; sleep {tag}"]
+    command = Supervised(argv, folder=str(tmp_path), env=dict(os.environ), output=output).start()
+    await asyncio.wait_for(ready.wait(), 20)
+    assert heard == [b"ready\n"]
+    assert survivors(tag)
+    command.end()
+    await command.wait()
+    assert survivors(tag) == {}

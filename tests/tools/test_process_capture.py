@@ -90,6 +90,12 @@ def test_cut_on_characters_with_exact_counts(character: str, more: int) -> None:
         assert int(found[1].replace(",", "")) + kept == len(data)
 
 
+def test_drawing_what_is_hidden_does_not_break_the_cap(tmp_path: Path) -> None:
+    text = fed("\u202e\n".encode() * 12_000, folder=tmp_path).take()
+    assert len(text) < 51_500
+    assert "characters (" in text
+
+
 def test_lines_are_kept_whole() -> None:
     lines = [f"line {number}" for number in range(20_000)]
     text = fed("\n".join(lines).encode() + b"\n").take()

@@ -17,9 +17,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from tui_agent.tools.plain import last_frame, plain
+from tui_agent.tools.truncate import LIMIT, clip
 
 HEAD, TAIL = 12_500, 37_500
 """Bytes kept of the beginning and of the end: together the 50,000 characters of any tool result."""
+MOST = LIMIT + 1000
+"""Characters of a text for the model. Drawing what is hidden makes it longer than its bytes."""
 SPILL_CAP = 64 * 1024 * 1024
 LINE = 16 * 1024
 """An unfinished line is held back this long, in bytes, in case it gets overwritten."""
@@ -120,11 +123,11 @@ class Capture:
             self._head.clear()
             self._tail.clear()
         if seen == len(head) + len(tail):
-            return plain(head + tail)
+            return clip(plain(head + tail), MOST, head=0.25)
         head, tail = head[: _end(head)], tail[_start(tail) :]
         where = self._spill or "make the command print less (head, tail, grep) to see them"
         notice = f"[… {seen - len(head) - len(tail):,} bytes left out here; {where} …]"
-        return f"{plain(head).rstrip(chr(10))}\n{notice}\n{plain(tail)}"
+        return clip(f"{plain(head).rstrip(chr(10))}\n{notice}\n{plain(tail)}", MOST, head=0.25)
 
     def close(self) -> None:
         if self._spill:

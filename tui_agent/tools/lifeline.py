@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 from tui_agent.agent.errors import ToolError
 from tui_agent.tools import shim
@@ -41,42 +41,51 @@ class Lifeline:
                 os.close(self._near_end)
                 self._near_end = -1
 
+    def discard(self) -> None:
+        """Nothing was started: let go of both ends."""
+        self.cut()
+        os.close(self.far_end)
+
 
 class Supervisor:
     """A supervisor that was told to start `argv`; `output` and `status` are our ends of its two pipes."""
 
     def __init__(self, lifeline: Lifeline, argv: Sequence[str], folder: str, env: Mapping[str, str]) -> None:
-        self.output, output_far = os.pipe()
-        self.status, status_far = os.pipe()
-        life = lifeline.far_end
-        try:
-            self.process = subprocess.Popen(
-                [sys.executable, "-I", "-S", shim.__file__, str(life), str(status_far)],
-                stdin=subprocess.PIPE,
-                stdout=output_far,
-                stderr=output_far,
-                cwd=folder,
-                env={name: os.environ[name] for name in HOST_VARIABLES if name in os.environ},
-                pass_fds=(life, status_far),
-                start_new_session=True,
-            )
-        except OSError as error:
-            self._close_pipes()
-            raise ToolError(f"the command could not be started: {error.strerror}. Nothing ran.") from error
-        finally:
-            for fd in (output_far, status_far, life):
-                os.close(fd)
-        assert self.process.stdin is not None
-        order = [str(len(argv)), *argv, *(f"{name}={value}" for name, value in env.items())]
-        with suppress(BrokenPipeError), self.process.stdin as stdin:
-            stdin.write(b"".join(os.fsencode(item) + b"\0" for item in order))
+        with ExitStack() as ours, ExitStack() as theirs:
+
+            def pipe() -> tuple[int, int]:
+                near, far = os.pipe()
+                ours.callback(os.close, near)
+                theirs.callback(os.close, far)
+                return near, far
+
+            life = lifeline.far_end
+            theirs.callback(os.close, life)
+            self.output, output_far = pipe()
+            self.status, status_far = pipe()
+            try:
+                self.process = subprocess.Popen(
+                    [sys.executable, "-I", "-S", shim.__file__, str(life), str(status_far)],
+                    stdin=subprocess.PIPE,
+                    stdout=output_far,
+                    stderr=output_far,
+                    cwd=folder,
+                    env={name: os.environ[name] for name in HOST_VARIABLES if name in os.environ},
+                    pass_fds=(life, status_far),
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise ToolError(
+                    f"the command could not be started: {error.strerror}. Nothing ran."
+                ) from error
+            order = [str(len(argv)), *argv, *(f"{name}={value}" for name, value in env.items())]
+            assert self.process.stdin is not None
+            with suppress(BrokenPipeError), self.process.stdin as stdin:
+                stdin.write(b"".join(os.fsencode(item) + b"\0" for item in order))
+            self._pipes = ours.pop_all()
 
     def close(self) -> None:
         """After its end: let go of the pipes, and reap it."""
-        self._close_pipes()
+        self._pipes.close()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(1)
-
-    def _close_pipes(self) -> None:
-        os.close(self.output)
-        os.close(self.status)

@@ -93,7 +93,12 @@ class Supervised:
 
     def start(self) -> Supervised:
         _live.add(self)
-        threading.Thread(target=self._work, name="command", daemon=True).start()
+        try:
+            threading.Thread(target=self._work, name="command", daemon=True).start()
+        except RuntimeError as error:  # the user may have no more threads
+            _live.discard(self)
+            self._lifeline.discard()
+            raise ToolError(f"the command could not be started: {error}. Nothing ran.") from error
         return self
 
     def end(self) -> None:
