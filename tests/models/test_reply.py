@@ -120,6 +120,17 @@ def test_thinking_without_its_signature_stays_unsigned() -> None:
     assert accumulated.message().content == (ThinkingContent("half a thou", None),)
 
 
+def test_an_id_of_an_earlier_reply_gets_a_number() -> None:
+    accumulated = Reply(frozenset({"call_1", "call_1_2"}))
+    told = [
+        e
+        for event in events_of(reply(call("f", "{}", id="call_1"), call("f", "{}", id="call_2")), 1, "m")
+        for e in accumulated.feed(event)
+    ]
+    assert [found.id for found in accumulated.message().calls] == ["call_1_3", "call_2"]
+    assert {event.call_id for event in told if isinstance(event, ToolCallDelta)} == {"call_1_3", "call_2"}
+
+
 def test_server_tool_input_is_put_into_the_block() -> None:
     block = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "raw": '{"query": "x"}'}
     (kept,) = message(block).content

@@ -158,7 +158,7 @@ def test_the_next_request_is_accepted(answers: list[Any], stop_after: int, stop_
 
 
 @pytest.mark.heavy
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(**CONVERSATIONS)
 def test_the_next_request_is_accepted_at_length(answers: list[Any], stop_after: int, stop_at: int) -> None:
     hold(answers, stop_after, stop_at)

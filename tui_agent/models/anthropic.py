@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import aclosing, suppress
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from tui_agent.agent.calling import in_thread
@@ -25,7 +25,7 @@ from tui_agent.credentials import Credentials
 from tui_agent.models.catalogue import FALLBACK_WINDOW, ModelInfo, thinks_adaptively
 from tui_agent.models.failures import failure, from_answer
 from tui_agent.models.reply import Reply
-from tui_agent.models.request import parameters, thinks
+from tui_agent.models.request import call_ids, parameters, thinks
 from tui_agent.models.sse import events
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class AnthropicModel:
 
     async def _attempt(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         phase: Phase = "request"
-        reply = Reply()
+        reply = Reply(call_ids(request.messages))
         try:
             stream = await self._send(request)
             phase = "stream"
@@ -117,7 +117,7 @@ class AnthropicModel:
             if not reply.finished:
                 raise failure("interrupted", "the answer ended before it was complete", phase=phase)
         except Exception as error:
-            self._fail(error, phase)
+            raise self._meant(error, phase) from None
         yield MessageDone(message=reply.message())
 
     def _told(self, reply: Reply, event: dict[str, Any], stream: AsyncStream[Any]) -> Iterable[ModelEvent]:
@@ -152,7 +152,7 @@ class AnthropicModel:
             client = await self._connected()
             listed = [_info(model) async for model in client.models.list(limit=100)]
         except Exception as error:
-            self._fail(error, "request")
+            raise self._meant(error, "request") from None
         self._known |= {info.id: info for info in listed}
         return tuple(listed)
 
@@ -170,12 +170,10 @@ class AnthropicModel:
             client = await self._connected()
             return _info(await client.models.retrieve(name))
         except Exception as error:
-            try:
-                self._fail(error, "request")
-            except ModelError as failed:
-                if failed.kind not in ("not_found", "bad_answer"):
-                    raise
+            failed = self._meant(error, "request")
+            if isinstance(failed, ModelError) and failed.kind in ("not_found", "bad_answer"):
                 return ModelInfo(name, name)  # a server without a catalogue need not be asked again
+            raise failed from None
 
     async def _connected(self) -> AsyncAnthropic:
         if self._client is None:
@@ -200,14 +198,14 @@ class AnthropicModel:
             default_headers={"anthropic-version": self._version} if self._version else None,
         )
 
-    def _fail(self, error: Exception, phase: Phase) -> NoReturn:
-        """Raise the `ModelError` that `error` means, without the key in it. Our own bugs stay as they are."""
+    def _meant(self, error: Exception, phase: Phase) -> Exception:
+        """The `ModelError` that `error` means, without the key in it. Bugs of ours stay as they are."""
         failed = error if isinstance(error, ModelError) else self._meaning(error, phase)
         if failed is None:
-            raise error
+            return error
         failed.message = self._redact(failed.message)
         failed.args = (failed.message,)
-        raise failed from None
+        return failed
 
     def _meaning(self, error: Exception, phase: Phase) -> ModelError | None:
         import anthropic

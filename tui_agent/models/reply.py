@@ -15,6 +15,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, NoReturn
 
 from tui_agent.agent.messages import (
@@ -60,9 +61,14 @@ class _Open:
 
 
 class Reply:
-    """One reply. Events that say nothing to us are passed over."""
+    """One reply. Events that say nothing to us are passed over.
 
-    def __init__(self) -> None:
+    `taken` are the ids of earlier calls. Some servers count anew in each reply; a conversation can't hold
+    one id twice, so theirs get a number behind them.
+    """
+
+    def __init__(self, taken: frozenset[str] = frozenset()) -> None:
+        self._taken = taken
         self.stop_reason: str | None = None
         self._stopped = False
         self._id = ""
@@ -160,7 +166,9 @@ class Reply:
 
     def _call_id(self, index: int) -> str:
         """The id of a call. One that came without gets one: a call must be answerable."""
-        return _word(self._blocks[index].start, "id") or f"call_{self._id}_{index}"
+        id = _word(self._blocks[index].start, "id") or f"call_{self._id}_{index}"
+        numbered = (f"{id}_{number}" for number in count(2))
+        return id if id not in self._taken else next(other for other in numbered if other not in self._taken)
 
     def _count(self, usage: object) -> None:
         """Counts are totals so far: a later one replaces an earlier one."""

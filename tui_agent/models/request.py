@@ -64,6 +64,12 @@ def thinks(messages: Sequence[Message]) -> bool:
     )
 
 
+def call_ids(messages: Sequence[Message]) -> frozenset[str]:
+    """The ids of all calls so far."""
+    replies = (message for message in messages if isinstance(message, AssistantMessage))
+    return frozenset(call.id for reply in replies for call in reply.calls)
+
+
 def _user(message: UserMessage) -> Iterable[Param]:
     results = [block for block in message.content if isinstance(block, ToolResultMessage)]
     for result in results:
