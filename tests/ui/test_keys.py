@@ -1,4 +1,4 @@
-"""The tables of keys: that they are whole, and that the ladders stop at the first rung that does something."""
+"""The tables of keys: they are whole, and a ladder ends at the first rung that does something."""
 
 from __future__ import annotations
 

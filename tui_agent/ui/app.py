@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from textual.driver import Driver
 
     from tui_agent.runtime import Runtime
+    from tui_agent.ui.commands import Command
     from tui_agent.ui.turns import Ask, OnEvent
 
     Opener = Callable[["TuiApp", Settings, Ask, OnEvent], Awaitable[Runtime]]
@@ -40,7 +41,7 @@ DEMO_LABEL = "demo: scripted model, offline"
 
 
 class TuiApp(Lifecycle):
-    CSS_PATH = "styles/app.tcss"
+    CSS_PATH = Path(__file__).parent / "styles" / "app.tcss"
     TITLE = "tui-agent"
     ENABLE_COMMAND_PALETTE = False  # its key would have priority over dialogs; the main screen binds it
 
@@ -72,6 +73,9 @@ class TuiApp(Lifecycle):
 
     def _begin(self) -> None:
         """After the first paint."""
+        theme = self.settings.theme
+        if theme and self.theme != themes.first_theme(theme, os.environ):
+            safe.notify(self.main, f"There is no theme {theme!r}. /theme lists them.", severity="warning")
         if self.settings.can_ask_a_model:
             self._open()
         else:
@@ -113,38 +117,42 @@ class TuiApp(Lifecycle):
         runtime = self.turns.runtime
         if runtime is None:
             return
-        events = list(runtime.replay())
-        await self.main.replay(events)
+        await self.main.replay(runtime.replay())
         for notice in runtime.notices:
-            self.main.conversation.add_note(notice)
+            self.main.conversation.tell(notice)
         self.main.status_line.update(model=runtime.model_name)
-        if self.settings.demo and not events and not self.main.prompt.text and self.turns.run is None:
+        prompt = self.main.prompt
+        if self.settings.demo and not prompt.text and not prompt.sent.entries:
             from tui_agent.models.scripted import PROMPT
 
-            self.main.prompt.put(PROMPT)
+            prompt.put(PROMPT)
 
-    async def on_prompt_submitted(self, message: PromptSubmitted) -> None:
-        found = commands.find(message.text)
-        if found is None:
-            self.main.conversation.follow()
+    def on_prompt_submitted(self, message: PromptSubmitted) -> None:
+        called = commands.find(message.text)
+        if called is None:
+            self.main.show_pane("conversation")
+            self.main.conversation.transcript.follow()
             self.turns.send(message.text)
-        elif found[0] is None:
+        elif called.command is None:
             self.main.prompt.put(message.text)
-            word = message.text.split()[0]
-            safe.notify(self.main, f"There is no command {word}. F1 lists them.", severity="warning")
+            safe.notify(self.main, f"There is no command /{called.name}. F1 lists them.", severity="warning")
         else:
-            await found[0].action(self, found[1])
+            self.run_command(called.command, called.argument)
 
     def on_prompt_returned(self, message: PromptReturned) -> None:
         self.main.prompt.give_back(message.text)
 
     def on_failed(self, message: Failed) -> None:
-        self.main.conversation.add_error(message.text, message.hint)
+        self.main.conversation.tell(message.text, message.hint, error=True)
 
     def on_stop_call(self, message: StopCall) -> None:
         self.turns.stop_call(message.call_id)
 
     # Actions of keys, commands and palette
+
+    def run_command(self, command: Command, argument: str = "") -> None:
+        """In a worker of its own: a command may wait for a dialog, or for the end of a run."""
+        self.run_worker(command.action(self, argument), group="command")
 
     def action_next_mode(self) -> None:
         self.set_mode(MODES[(MODES.index(self.main.status_line.status.mode) + 1) % len(MODES)])

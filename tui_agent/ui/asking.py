@@ -21,6 +21,7 @@ class Asker:
         self._app = app
 
     async def __call__(self, questions: Sequence[Question], signal: CancelSignal) -> Sequence[Allow | Deny]:
+        from tui_agent.agent import Cancelled
         from tui_agent.ui.screens.approval import ask
 
         app = self._app
@@ -29,7 +30,11 @@ class Asker:
         if not app.main.uncovered.is_set():
             app.notify("A call waits for your answer. Close this to see it.", markup=False)
             await signal.race(app.main.uncovered.wait())
-        return await ask(app, questions, signal, on_grant=self._grant, give_back=app.main.prompt.type_in)
+        try:
+            return await ask(app, questions, signal, on_grant=self._grant, give_back=app.main.prompt.type_in)
+        except Cancelled:
+            app.turns.cancel()  # Escape there stops the run, not only the call
+            raise
 
     def _grant(self, rule: str, scope: Scope) -> None:
         runtime = self._app.turns.runtime

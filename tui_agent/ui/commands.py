@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual.app import SystemCommand
 
@@ -74,16 +74,24 @@ COMMANDS: tuple[Command, ...] = (
 def palette(app: TuiApp) -> Iterable[SystemCommand]:
     """The commands, as the palette shows them."""
     for command in COMMANDS:
-        yield SystemCommand(command.name.capitalize(), command.help, partial(command.action, app, ""))
+        yield SystemCommand(command.name.capitalize(), command.help, partial(app.run_command, command))
     for mode in MODES:
         yield SystemCommand(f"Mode: {mode}", "change what runs without asking", partial(app.set_mode, mode))
 
 
-def find(text: str) -> tuple[Command | None, str] | None:
-    """The command that `text` calls, and its argument. None if it is a prompt: `/etc/hosts says …`."""
+class Called(NamedTuple):
+    """What was typed as a command; `command` is None if there is none of that name."""
+
+    name: str
+    argument: str
+    command: Command | None
+
+
+def find(text: str) -> Called | None:
+    """The command that `text` calls. None if it is a prompt: `/etc/hosts says …`."""
     word, _, argument = text.strip().partition(" ")
     name = word[1:]
     if not word.startswith("/") or "\n" in text.strip() or not name.replace("-", "").isalpha():
         return None
     command = next((command for command in COMMANDS if command.name == name), None)
-    return command, argument.strip()
+    return Called(name, argument.strip(), command)

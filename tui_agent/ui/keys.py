@@ -58,6 +58,7 @@ KEYS: tuple[Key, ...] = (
     Key("ctrl+q", "Ctrl+Q", "quit", "quit"),
     Key("enter,space", "Enter", "open or fold the call", "open", "tool log"),
     Key("x", "x", "stop the running call", "stop_entry", "tool log"),
+    Key("l", "l", "show the call in the conversation", "locate", "tool log"),
     Key("slash", "/", "filter by tool, state or text", "filter", "tool log"),
     Key("enter", "Enter", "read the diff", "open", "changes"),
 )

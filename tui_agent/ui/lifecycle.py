@@ -10,18 +10,30 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+from typing import TYPE_CHECKING
 
-from rich.segment import Segment, Segments
 from textual import events
 from textual.app import App
 
-SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+if TYPE_CHECKING:
+    from textual.driver import Driver
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class Lifecycle(App[int], inherit_bindings=False):
-    """The base of our app. `attended` is false while the terminal has lost the focus."""
+    """The base of our app. `attended` is false while the terminal has lost the focus; `attended_since` is
+    the event time of its return."""
 
     attended = True
+    attended_since = 0.0
+
+    def __init__(self, *, driver_class: type[Driver] | None = None) -> None:
+        super().__init__(driver_class=driver_class)
+        self._last_words: list[str] = []
+
+    attended_since = 0.0
+    """When the terminal got the focus: the click that brought it does nothing else."""
 
     async def leave(self, return_code: int = 0) -> None:
         """End the app after what has to be ended first."""
@@ -48,13 +60,20 @@ class Lifecycle(App[int], inherit_bindings=False):
     async def _on_app_focus(self, event: events.AppFocus) -> None:
         event.prevent_default()
         self.attended = True
+        self.attended_since = event.time
+        self.attended_since = event.time
 
     def _fatal_error(self) -> None:
         from tui_agent import crash
         from tui_agent.text import visible
 
-        error = sys.exc_info()[1]
-        line = crash.report(error, self.redact) if error else "tui-agent crashed."
+        if self._exception is not None:
+            self._last_words.append(visible(crash.report(self._exception, self.redact)))
         self.bell()
-        self._exit_renderables.append(Segments([Segment(visible(line))]))
         self._close_messages_no_wait()
+
+    def _print_error_renderables(self) -> None:
+        # Called once the terminal is itself again. Rich would break the path of the report at the margin.
+        for line in self._last_words:
+            print(line, file=sys.__stderr__)
+        self._last_words.clear()

@@ -55,6 +55,14 @@ class Failed(Message):
         self.hint = hint
 
 
+class ShowCall(Message):
+    """The person wants to see this call in the conversation."""
+
+    def __init__(self, call_id: str) -> None:
+        super().__init__()
+        self.call_id = call_id
+
+
 class StopCall(Message):
     """The person stops one call; the turn goes on."""
 

@@ -18,7 +18,7 @@ from textual.widgets import Input
 
 from tui_agent.ui import keys
 from tui_agent.ui.calls import Call, Calls
-from tui_agent.ui.messages import StopCall
+from tui_agent.ui.messages import ShowCall, StopCall
 from tui_agent.ui.panes import call_rows
 from tui_agent.ui.panes.pane import Pane, PaneTitle
 from tui_agent.ui.widgets.cursor_view import CURSOR, CursorView
@@ -147,6 +147,23 @@ class CallList(CursorView):
             return
         call.stopping = True
         self.post_message(StopCall(call.id))
+
+    def action_locate(self) -> None:
+        if self.current is not None:
+            self.post_message(ShowCall(self.current.id))
+
+    def show_call(self, call_id: str) -> bool:
+        """Open a call and put the cursor on it; False if it isn't listed."""
+        call = self.calls.get(call_id)
+        index = None if call is None else self._place(call)
+        if call is None or index is None:
+            return False
+        if not self.is_open(call):
+            self.move_to(self._starts[index])
+            self.action_open()
+        self.following = False
+        self.move_to(self._starts[index])
+        return True
 
     async def action_filter(self) -> None:
         pane = self.parent

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.content import Content
 
+from tui_agent.ui import safe
 from tui_agent.ui.screens.dialog import Dialog
 
 
@@ -19,7 +19,7 @@ class ConfirmScreen(Dialog[bool]):
     ]
 
     def __init__(self, heading: str, text: str, yes: str, no: str) -> None:
-        super().__init__(heading, Content(text), f"y  {yes}    n  {no}")
+        super().__init__(heading, safe.strict(text), f"y  {yes}    n  {no}")
 
     def action_answer(self, yes: bool) -> None:
         self.dismiss(yes)

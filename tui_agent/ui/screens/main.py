@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -19,12 +19,14 @@ from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from tui_agent.ui import keys, safe
-from tui_agent.ui.messages import AgentEvents
+from tui_agent.ui.messages import AgentEvents, ShowCall
 from tui_agent.ui.panes.changes import Changes
 from tui_agent.ui.panes.conversation import ConversationPane
 from tui_agent.ui.panes.tool_log import ToolLog
+from tui_agent.ui.screens.confirm import ConfirmScreen
 from tui_agent.ui.widgets.pane_bar import PaneBar
 from tui_agent.ui.widgets.prompt import Prompt
+from tui_agent.ui.widgets.reading import Reading
 from tui_agent.ui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
@@ -89,12 +91,33 @@ class MainScreen(Screen[None]):
 
     def take(self, events: Sequence[AgentEvent]) -> None:
         """Show events, in order, wherever they show."""
+        before = ""
         for event in events:
-            for pane in (self.conversation, self.tool_log, self.changes, self.status_line):
-                pane.apply(event)
+            self.conversation.apply(event)
+            if not (event.type == before == "text_delta"):  # the others need to hear of a stream only once
+                for pane in (self.tool_log, self.changes, self.status_line):
+                    pane.apply(event)
+            before = event.type
         counts = {"tool_log": self.tool_log.count, "changes": self.changes.count}
         if counts != self._bar.counts:
             self._bar.counts = counts
+
+    def on_reading_call_activated(self, message: Reading.CallActivated) -> None:
+        if self.tool_log.list.show_call(message.call_id):
+            self.action_pane("tool_log")
+
+    def on_show_call(self, message: ShowCall) -> None:
+        if self.conversation.jump_to_call(message.call_id):
+            self.action_pane("conversation")
+
+    def on_reading_link_activated(self, message: Reading.LinkActivated) -> None:
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self.app.open_url(message.url)
+
+        self.app.push_screen(
+            ConfirmScreen("Open this address?", message.url, "open it", "leave it"), answered
+        )
 
     async def replay(self, events: Sequence[AgentEvent]) -> None:
         """Show the stored events of a reopened session, with looks at the keyboard in between."""
@@ -207,7 +230,7 @@ class MainScreen(Screen[None]):
             self.clear_selection()
             self.prompt.selection = self.prompt.selection.cursor(self.prompt.cursor_location)
             return True
-        return self.tool_log.close_filter()
+        return self.conversation.transcript.drop_cursor() or self.tool_log.close_filter()
 
     def clear_draft(self) -> bool:
         had = bool(self.prompt.text)
@@ -237,5 +260,5 @@ class MainScreen(Screen[None]):
     async def action_next_mode(self) -> None:
         await self.run_action("app.next_mode")
 
-    def action_quit(self) -> Any:
-        return self.run_worker(self.app.action_quit(), exit_on_error=False)
+    def action_quit(self) -> None:
+        self.run_worker(self.app.action_quit(), group="quit")
