@@ -142,8 +142,8 @@ class MessagesAPI:
                 self.log.append(request)
                 self._changed.set()
                 await self._serve(request, reader, writer)
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass  # the client went away, or the test is over
         finally:
             self._tasks.discard(task)
             writer.close()
@@ -281,8 +281,8 @@ class MessagesAPI:
         data = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
         writer.write(b"%x\r\n%s\r\n" % (len(data), data))
         request.events_sent += 1
+        self._changed.set()
         if pace:
-            self._changed.set()
             await writer.drain()
             await asyncio.sleep(pace)
         elif request.events_sent % 500 == 0:
