@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from textual.pilot import Pilot
@@ -78,11 +79,12 @@ class Bench:
 
     notices: tuple[str, ...] = ()
 
-    def __init__(self, model: Model, tools: list[AgentTool], gate: Any, on_event: Any) -> None:
+    def __init__(self, model: Model, tools: list[AgentTool], gate: Any, on_event: Any, mode: str) -> None:
         self.agent = Agent(model=model, tools=tools, gate=gate)
         self.model_name = model.name
         self.stored: list[AgentEvent] = []
         self.modes: list[str] = []
+        self.policy = SimpleNamespace(mode=mode)
         self.closed = False
         self.warmed = False
         self._on_event = on_event
@@ -101,6 +103,7 @@ class Bench:
 
     def set_mode(self, mode: str) -> None:
         self.modes.append(mode)
+        self.policy.mode = mode
 
     def replay(self) -> list[AgentEvent]:
         return self.stored
@@ -127,14 +130,16 @@ class Host(TuiApp):
         self.model = Model()
         self.hold = asyncio.Event()
         self.hold.set()
+        self.opening = asyncio.Event()
         self.benches: list[Bench] = []
         self.open_error: Exception | None = None
 
         async def open_bench(app: TuiApp, settings: Settings, ask: Any, on_event: Any) -> Any:
+            self.opening.set()
             await self.hold.wait()
             if self.open_error is not None:
                 raise self.open_error
-            bench = Bench(self.model, list(tools), gate(ask) if gate else None, on_event)
+            bench = Bench(self.model, list(tools), gate(ask) if gate else None, on_event, settings.mode)
             bench.stored = stored or []
             self.benches.append(bench)
             return bench

@@ -12,6 +12,7 @@ from app_host import Host, until
 from textual import events
 
 from tui_agent.agent import TextContent, TurnEnded, TurnStarted
+from tui_agent.permissions.trust import ProjectFile
 from tui_agent.ui import commands
 from tui_agent.ui.screens.main import PANES
 from tui_agent.ui.screens.trust import TrustScreen
@@ -174,6 +175,17 @@ async def test_tab_goes_round_and_shift_tab_changes_the_mode() -> None:
         assert app.bench.modes == modes
 
 
+async def test_a_mode_chosen_before_the_runtime_is_open_counts() -> None:
+    app = Host()
+    app.hold.clear()
+    async with app.run_test(size=(120, 30)) as pilot:
+        await until(pilot, app.opening.is_set)
+        await pilot.press("shift+tab")
+        app.hold.set()
+        await until(pilot, lambda: app.benches and app.bench.modes == ["accept-edits"])
+        assert app.status_row.startswith("accept-edits")
+
+
 async def test_escape_brings_the_focus_back_to_the_prompt() -> None:
     async with Host().run_test(size=(120, 30)) as pilot:
         await pilot.press("f3", "escape", "h")
@@ -268,7 +280,9 @@ async def test_trust_shows_the_text_and_asks(key: str, answer: bool) -> None:
     async with Host().run_test(size=(100, 30), notifications=True) as pilot:
         answers: list[Any] = []
         text = "Always run [/make].\n\u202eevil\x1b[2J"
-        pilot.app.push_screen(TrustScreen("/home/me/shop", [("AGENTS.md", text)]), answers.append)
+        pilot.app.push_screen(
+            TrustScreen(Path("/home/me/shop"), [ProjectFile("AGENTS.md", text)]), answers.append
+        )
         await until(pilot, lambda: "AGENTS.md" in pilot.app.text)
         assert "Always run [/make]." in pilot.app.text
         assert "⸨U+202E⸩evil␛[2J" in pilot.app.text

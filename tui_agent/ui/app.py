@@ -58,6 +58,7 @@ class TuiApp(Lifecycle):
         for theme in themes.OWN:
             self.register_theme(theme)
         self.use_theme(themes.first_theme(settings.theme, os.environ))
+        self._opened_with = settings
         self._demo: TemporaryDirectory[str] | None = None
         self.main = MainScreen(Status(mode=settings.mode, max_steps=settings.max_steps))
         self.asker = Asker(self)
@@ -99,6 +100,7 @@ class TuiApp(Lifecycle):
 
     def _open(self) -> None:
         self._describe()
+        self._opened_with = self.settings
         self.turns.open(self.settings)
 
     def _describe(self) -> None:
@@ -120,7 +122,10 @@ class TuiApp(Lifecycle):
         await self.main.replay(runtime.replay())
         for notice in runtime.notices:
             self.main.conversation.tell(notice)
-        self.main.status_line.update(model=runtime.model_name)
+        if self.settings.mode != self._opened_with.mode:
+            runtime.set_mode(self.settings.mode)
+        # A trusted project may have made it stricter.
+        self.main.status_line.update(model=runtime.model_name, mode=runtime.policy.mode)
         prompt = self.main.prompt
         if self.settings.demo and not prompt.text and not prompt.sent.entries:
             from tui_agent.models.scripted import PROMPT

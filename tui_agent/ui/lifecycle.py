@@ -22,18 +22,15 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class Lifecycle(App[int], inherit_bindings=False):
-    """The base of our app. `attended` is false while the terminal has lost the focus; `attended_since` is
-    the event time of its return."""
+    """The base of our app. `attended` is false while the terminal has lost the focus."""
 
     attended = True
     attended_since = 0.0
+    """When the terminal got the focus: the click that brought it does nothing else."""
 
     def __init__(self, *, driver_class: type[Driver] | None = None) -> None:
         super().__init__(driver_class=driver_class)
         self._last_words: list[str] = []
-
-    attended_since = 0.0
-    """When the terminal got the focus: the click that brought it does nothing else."""
 
     async def leave(self, return_code: int = 0) -> None:
         """End the app after what has to be ended first."""
@@ -60,7 +57,6 @@ class Lifecycle(App[int], inherit_bindings=False):
     async def _on_app_focus(self, event: events.AppFocus) -> None:
         event.prevent_default()
         self.attended = True
-        self.attended_since = event.time
         self.attended_since = event.time
 
     def _fatal_error(self) -> None:

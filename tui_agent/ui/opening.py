@@ -28,11 +28,11 @@ async def open_runtime(app: TuiApp, settings: Settings, ask: Ask, on_event: OnEv
 async def _ask_for_trust(app: TuiApp, folder: Path) -> None:
     """Ask once for a folder that brings instructions or settings along."""
     from tui_agent.paths import state_folder
-    from tui_agent.permissions.trust import is_trusted, project_files, trust
+    from tui_agent.permissions.trust import project_files, trust, trusted
     from tui_agent.ui.screens.trust import TrustScreen
 
-    if is_trusted(folder, state_folder()):
-        return
     files = await in_thread(project_files, folder)
-    if files and await app.push_screen_wait(TrustScreen(str(folder), files)):
-        trust(folder, state_folder())
+    if not files or await in_thread(trusted, folder, state_folder()):
+        return
+    if await app.push_screen_wait(TrustScreen(folder, files)):
+        await in_thread(trust, folder, state_folder())

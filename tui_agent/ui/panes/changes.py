@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -127,8 +126,9 @@ class Changes(Pane):
             self._diff.focus()
 
     def _show_diff(self) -> None:
-        draw = partial(self._draw_diff, self.list.current)
-        self.run_worker(draw, group="diff", exclusive=True, exit_on_error=False)
+        file = self.list.current
+        # Given as a function, since a coroutine that is overtaken before it starts would never be awaited.
+        self.run_worker(lambda: self._draw_diff(file), group="diff", exclusive=True, exit_on_error=False)
 
     async def _draw_diff(self, file: ChangedFile | None) -> None:
         from tui_agent.ui.threads import in_thread

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -12,16 +13,19 @@ from tui_agent.text import plural
 from tui_agent.ui import safe
 from tui_agent.ui.screens.dialog import Dialog
 
+if TYPE_CHECKING:
+    from tui_agent.permissions.trust import ProjectFile
+
 
 class TrustScreen(Dialog[bool]):
-    """`files` are names and texts, shown whole. Escape is no: the folder is asked about again next time."""
+    """The files are shown whole. Escape is no: the folder is asked about again next time."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", show=False),
         Binding("n,escape,ctrl+c", "answer(False)", show=False),
     ]
 
-    def __init__(self, folder: str, files: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, folder: Path, files: Sequence[ProjectFile]) -> None:
         parts: list[Content] = [
             Content(
                 "This folder has settings and instructions of its own. After a yes they count, now and in\n"
@@ -30,15 +34,16 @@ class TrustScreen(Dialog[bool]):
                 "later sessions: instructions reach the model, rules may only become stricter. Nothing of\n"
             ),
             Content("this folder has been run or followed yet.\n\n"),
-            safe.strict(folder, "bold"),
+            safe.strict(str(folder), "bold"),
         ]
-        for name, text in files:
-            size = plural(text.count("\n") + 1, "line")
+        for file in files:
+            size = file.problem or plural(file.text.count("\n") + 1, "line")
             parts += [
                 Content("\n\n"),
-                safe.title(name, style="bold $text-accent"),
-                Content.styled(f"  {size}\n", "$foreground 70%"),
-                safe.content(text.rstrip("\n")),
+                safe.title(file.name, style="bold $text-accent"),
+                safe.title(f"  {size}", style="$foreground 70%"),
+                Content("\n"),
+                safe.content(file.text.rstrip("\n")),
             ]
         super().__init__(
             "Trust this folder?",
