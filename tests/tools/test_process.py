@@ -507,6 +507,26 @@ really(shim.below(os.getpid()), 9)
     assert done.stdout == "(2, 2)\n", done
 
 
+def test_without_kernel_lists_the_group_and_the_walk_end_the_tree() -> None:
+    tag = fresh_tag()
+    program = f"""
+import os
+from tui_agent.tools import shim
+shim.KERNEL_TELLS = False
+ready, told = os.pipe()
+group = os.fork()
+if not group:
+    os.setsid()
+    os.dup2(told, 1)
+    os.execv("/bin/bash", ["bash", "-c", "(sleep {tag} & sleep {tag} &); setsid sleep {tag} & echo up; wait"])
+os.read(ready, 10)
+print(shim.sweep(group)[1])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=20)
+    assert done.stdout == "0\n", done
+    assert gone_within(tag, 1) == {}
+
+
 BWRAP = ["/usr/bin/bwrap", "--unshare-user", "--unshare-pid", "--die-with-parent", "--new-session"]
 BWRAP += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
 

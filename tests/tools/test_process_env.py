@@ -125,6 +125,11 @@ def test_the_rest_is_the_users(name: str) -> None:
     assert child_env({name: "value"}, FOLDER)[name] == "value"
 
 
+@pytest.mark.parametrize("name", ["GPG_TTY", "SSH_TTY", "TMUX", "KITTY_LISTEN_ON", "COLUMNS"])
+def test_no_way_back_to_the_terminal(name: str) -> None:
+    assert name not in child_env({name: "/dev/pts/3"}, FOLDER)
+
+
 def test_nothing_pages_edits_or_asks() -> None:
     env = child_env({"PAGER": "less", "EDITOR": "vim", "TERM": "xterm", "FORCE_COLOR": "1"}, FOLDER)
     assert (env["PAGER"], env["GIT_PAGER"], env["TERM"], env["NO_COLOR"]) == ("cat", "cat", "dumb", "1")

@@ -74,10 +74,15 @@ def children_by_kernel(pid: int) -> list[int]:
 
 
 def family_by_ps() -> dict[int, list[int]]:
+    import subprocess
+
     table: dict[int, list[int]] = {}
-    for line in os.popen("ps -A -o pid= -o ppid="):
-        pid, parent = map(int, line.split())
-        table.setdefault(parent, []).append(pid)
+    listing = ["ps", "-A", "-o", "pid=", "-o", "ppid="]
+    with suppress(OSError), subprocess.Popen(listing, stdout=subprocess.PIPE) as ps:
+        for line in ps.stdout or ():
+            pid, parent = map(int, line.split())
+            if pid != ps.pid:
+                table.setdefault(parent, []).append(pid)
     return table
 
 
