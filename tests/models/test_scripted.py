@@ -231,6 +231,18 @@ async def test_free_text_gets_one_honest_sentence(demo: Demo) -> None:
     assert await demo.say("Thanks! And now rename everything.") == prose.HONEST
 
 
+@pytest.mark.parametrize(
+    "words", ["Go on.", "continue, please", "ok", "  Yes! ", "add a test for an empty cart"]
+)
+def test_words_that_start_it(words: str) -> None:
+    assert next_beat(Progress.of([UserMessage(content=[TextContent(words)])])).calls
+
+
+@pytest.mark.parametrize("words", ["no", "ok but why?", "hello", "?", "go away"])
+def test_words_that_do_not(words: str) -> None:
+    assert next_beat(Progress.of([UserMessage(content=[TextContent(words)])])).text == prose.HONEST
+
+
 async def test_a_remark_with_an_approval_is_heard(demo: Demo) -> None:
     def decide(pending: Pending) -> Allow:
         return Allow(pending.proposal, comment="nice name" if TESTS in pending.proposal.targets else "")

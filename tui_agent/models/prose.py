@@ -4,26 +4,14 @@ from __future__ import annotations
 
 from tui_agent.models.progress import Taken
 
-GO_ON = (
-    "go on",
-    "continue",
-    "go",
-    "yes",
-    "ok",
-    "okay",
-    "again",
-    "try again",
-    "retry",
-    "proceed",
-    "next",
-    "please",
-)
+GO_ON = ("go on", "continue", "please go on", "please continue", "try again", "retry", "proceed")
+YES = ("go", "yes", "ok", "okay", "again", "next", "please")
 
 GOING_ON = "Going on from where this conversation stands."
 
 SCRIPT = "This is a script, offline: with `ANTHROPIC_API_KEY` set, a real model answers here."
 
-HONEST = f"{SCRIPT} Say `go on`, and it continues with the empty cart."
+HONEST = f"{SCRIPT.removesuffix('.')}; say `go on`, and the script goes on with the empty cart."
 
 LOOK = "I'll look around first, and search for what computes a total."
 

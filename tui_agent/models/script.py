@@ -71,7 +71,7 @@ def next_beat(progress: Progress) -> Beat:
 def _is_task(words: str) -> bool:
     """The prefilled prompt, whatever was changed of it, or a word to go on."""
     said = words.lower().strip(" .!\n")
-    return "empty cart" in said or "order total" in said or said in prose.GO_ON
+    return "empty cart" in said or "order total" in said or said.startswith(prose.GO_ON) or said in prose.YES
 
 
 class Story:
