@@ -30,6 +30,10 @@ class Arming:
         """Whether an answer given at `at` counts."""
         return self._since is not None and at - self._since >= QUIET
 
+    def counts_since(self, since: float, at: float) -> bool:
+        """The same rule for something else that happened."""
+        return at - since >= QUIET
+
     def remaining(self, now: float) -> float:
         """Seconds until an answer would count."""
         return QUIET if self._since is None else max(0.0, QUIET - (now - self._since))

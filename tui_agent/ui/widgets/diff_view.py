@@ -9,7 +9,7 @@ chosen turns `choosing` on and reads `left_out`, `comments` and `end_shown`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -21,6 +21,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.style import Style
 
+from tui_agent.text import invisibles, plural
 from tui_agent.ui.widgets.diff_colours import ANSI, Palette, palette, readable
 from tui_agent.ui.widgets.diff_layout import Anchor, Layout, Line, View, anchor
 from tui_agent.ui.widgets.diff_rows import Row, Rows
@@ -144,8 +145,13 @@ class DiffView(ShownView):
         if place is None:
             return
         comments = {**self.view.comments, place: text}
-        self.view.comments = {key: value for key, value in comments.items() if value.strip()}
-        self._make()
+        self.hang({key: value for key, value in comments.items() if value.strip()})
+
+    def hang(self, comments: Mapping[Anchor, str]) -> None:
+        """These are the comments now."""
+        if comments != self.view.comments:
+            self.view.comments = comments
+            self._make()
 
     @property
     def place(self) -> Anchor | None:
@@ -234,7 +240,7 @@ class DiffView(ShownView):
             from tui_agent.tools.stored import diff_of
 
             made = diff or diff_of(change)
-            said = notes or _nothing_to_show(made, change)
+            said = (*notes, *_warnings(made), *_nothing_to_show(made, change))
             rows = Rows(made, split=split, context=context, ignore_space=ignore, notes=said)
             return _Made(made, Layout(rows, width, view))
 
@@ -381,6 +387,19 @@ def _without_first_cell(line: Line) -> Line:
         return line
     (text, look), *rest = line
     return [(text[1:], look), *rest]
+
+
+def _warnings(diff: Diff) -> Iterator[str]:
+    """A sentence when an added line has characters that no eye sees or that turn the text round."""
+    from tui_agent.tools.lines import line_text
+
+    found = 0
+    for edit in diff.edits:
+        for line in diff.new_lines[edit.new_start : edit.new_stop]:
+            text = line_text(line, diff.encoding)
+            found += 0 if text.isascii() and text.isprintable() else invisibles(text.removesuffix("\r"))
+    if found:
+        yield f"{plural(found, 'invisible or bidirectional character')} in added lines, drawn like ⸨U+202E⸩"
 
 
 def _nothing_to_show(diff: Diff, change: FileChange) -> tuple[str, ...]:

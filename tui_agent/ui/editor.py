@@ -1,0 +1,46 @@
+"""The person's own editor: `$VISUAL`, else `$EDITOR`, on a private copy, with the program out of its way."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from textual.app import App, SuspendNotSupported
+
+
+class EditorError(Exception):
+    """Why nothing came of it, for the person."""
+
+
+def editor_command(environ: Mapping[str, str]) -> list[str]:
+    """The words of the editor's command; none if there is no editor."""
+    wish = environ.get("VISUAL") or environ.get("EDITOR") or ""
+    try:
+        return shlex.split(wish)
+    except ValueError as error:
+        raise EditorError(f"$VISUAL or $EDITOR can't be read as a command: {error}") from None
+
+
+def edit_outside(app: App[Any], command: list[str], data: bytes, name: str) -> bytes:
+    """`data` as it was saved. The event loop waits meanwhile, since the terminal belongs to the editor."""
+    with tempfile.TemporaryDirectory(prefix="tui-agent-") as folder:
+        path = Path(folder, os.path.basename(name) or "text")
+        path.write_bytes(data)
+        try:
+            with app.suspend():
+                code = subprocess.run([*command, str(path)], check=False).returncode
+        except SuspendNotSupported:
+            raise EditorError("this terminal can't be handed to another program") from None
+        except OSError as error:
+            raise EditorError(f"{command[0]} could not be started: {error.strerror}") from None
+        if code:
+            raise EditorError(f"{command[0]} ended with {code}; nothing was changed")
+        try:
+            return path.read_bytes()
+        except OSError:
+            raise EditorError("the edited file is gone; nothing was changed") from None

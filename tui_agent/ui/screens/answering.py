@@ -1,0 +1,398 @@
+"""The frame of every question: heading, body, one field for text, the buttons, and who gets which key.
+
+Nothing has the focus until a field is open, so every key comes to the screen, which owns all of them: no
+binding of the app fires over an open question. Answers count by `Arming`; the buttons are dim until they do.
+Escape is never held back: it leaves the open field, and else stops the run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Button, Input, Static
+
+from tui_agent.text import visible
+from tui_agent.ui.arming import Arming
+from tui_agent.ui.screens.fields import Fields
+from tui_agent.ui.widgets.shown import ShownView
+
+if TYPE_CHECKING:
+    from tui_agent.agent import Allow, Deny
+
+    Outcome = Sequence[Allow | Deny] | None
+    """The answers, or None: stop the run."""
+    from tui_agent.permissions.broker import Question
+    from tui_agent.permissions.policy import Scope
+
+
+SCOPES: tuple[tuple[Scope, str], ...] = (
+    ("turn", "this turn"),
+    ("session", "this session"),
+    ("always", "always in this folder"),
+)
+
+
+class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
+    AUTO_FOCUS = None
+    DEFAULT_CSS = """
+    AnswerScreen { align: left bottom; background: $background 40%; }
+    AnswerScreen #question { width: 100%; padding: 0 1; background: $background; border-top: solid $warning; }
+    AnswerScreen #heading, AnswerScreen #why, AnswerScreen #keys { height: auto; }
+    AnswerScreen #heading { max-height: 3; }
+    AnswerScreen #why { max-height: 4; color: $text-warning; }
+    AnswerScreen #keys { max-height: 3; color: $foreground 75%; }
+    AnswerScreen #body { height: 1fr; }
+    AnswerScreen #buttons { height: 1; }
+    AnswerScreen #buttons Button { min-width: 11; margin: 0 2 0 0; }
+    AnswerScreen #buttons Button.-chosen { text-style: bold reverse; }
+    AnswerScreen #hint { width: 1fr; height: 1; color: $foreground 75%; }
+    AnswerScreen #why.-empty, AnswerScreen.-small #keys, AnswerScreen.-small #why { display: none; }
+    AnswerScreen.-help #keys { display: block; max-height: 50vh; }
+    AnswerScreen.-peeking { background: transparent; }
+    AnswerScreen.-peeking #heading, AnswerScreen.-peeking #why, AnswerScreen.-peeking #keys,
+    AnswerScreen.-peeking #body, AnswerScreen.-peeking Fields { display: none; }
+    AnswerScreen.-peeking #question { height: auto; }
+    """
+
+    KEYS: ClassVar[dict[str, str]] = {
+        "y": "approve",
+        "n": "deny",
+        "r": "reason",
+        "a": "always",
+        "e": "edit",
+        "c": "comment",
+        "enter": "press",
+        "left": "choose",
+        "right": "choose",
+        "tab": "choose",
+        "shift+tab": "choose",
+        "pageup": "page_up",
+        "pagedown": "page_down",
+        "home": "to_start",
+        "end": "to_end",
+        "up": "up",
+        "down": "down",
+        "f1": "help",
+        "f2": "peek",
+        "escape": "stop",
+        "ctrl+c": "stop",
+    }
+    """Key, as a character or by name, to the method `do_…` that serves it."""
+    ANSWERS: ClassVar[frozenset[str]] = frozenset(
+        {"approve", "deny", "reason", "always", "edit", "press", "approve_all"}
+    )
+    """What counts only when armed."""
+    WHILE_PEEKING: ClassVar[dict[str, str]] = {"pageup": "page_up", "pagedown": "page_down"}
+
+    def __init__(self, on_grant: Callable[[str, Scope], None], give_back: Callable[[str], None]) -> None:
+        super().__init__()
+        self.arming = Arming()
+        self._told = ""
+        self._counted = False
+        """Whether the key that is being handled came after the quiet."""
+        self._on_grant = on_grant
+        self._give_back = give_back
+        self._chosen = "deny"
+        self._timer: Timer | None = None
+        self._scope = 0
+
+    # What a subclass gives ---------------------------------------------------------------------------
+
+    def parts(self) -> Iterable[Widget]:
+        """What stands between heading and buttons; one of them has the id `body`."""
+        raise NotImplementedError
+
+    @property
+    def shown(self) -> ShownView:
+        """The part that has to be seen to its end."""
+        return self.query_one("#body", ShownView)
+
+    @property
+    def question(self) -> Question:
+        """The one on screen."""
+        raise NotImplementedError
+
+    def describe(self) -> tuple[Content, Content, str]:
+        """Heading, why it asks, the keys."""
+        raise NotImplementedError
+
+    def approve(self) -> None:
+        raise NotImplementedError
+
+    def deny(self, reason: str) -> str | None:
+        raise NotImplementedError
+
+    def do_comment(self) -> None:
+        raise NotImplementedError
+
+    def do_edit(self) -> None:
+        raise NotImplementedError
+
+    @property
+    def may_approve(self) -> bool:
+        """Whether all of what is on screen was seen."""
+        return self.shown.end_shown
+
+    # Frame -------------------------------------------------------------------------------------------
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="question"):
+            yield Static(id="heading")
+            yield Static(id="why")
+            yield from self.parts()
+            yield Fields()
+            yield Static(id="keys")
+            with Horizontal(id="buttons"):
+                for label in ("Approve", "Deny"):
+                    button = Button(label, id=label.lower(), compact=True)
+                    button.can_focus = False
+                    button.active_effect_duration = 0
+                    yield button
+                yield Static(id="hint")
+
+    def on_mount(self) -> None:
+        self.refresh_words()
+        self.call_after_refresh(self._painted)
+
+    def _painted(self) -> None:
+        self.arming.painted(time.monotonic())
+        self.refresh_buttons()
+
+    def on_resize(self) -> None:
+        self.set_class(self.size.height < 16, "-small")
+
+    def refresh_words(self) -> None:
+        heading, why, keys = self.describe()
+        self.query_one("#heading", Static).update(heading)
+        why_line = self.query_one("#why", Static)
+        why_line.update(why)
+        why_line.set_class(not why.plain, "-empty")
+        self.query_one("#keys", Static).update(Content(keys))
+        self.refresh_buttons()
+
+    def refresh_buttons(self) -> None:
+        """Dim them until an answer counts, and look again when it will."""
+        if not self.is_mounted:
+            return
+        now = time.monotonic()
+        armed = self.arming.counts(now)
+        for button in self.query("#buttons Button").results(Button):
+            button.disabled = not armed or (button.id == "approve" and not self.may_approve)
+            button.set_class(button.id == self._chosen, "-chosen")
+        self.query_one("#hint", Static).update(Content(self._hint(armed)))
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        if not armed:
+            self._timer = self.set_timer(self.arming.remaining(now) + 0.005, self.refresh_buttons)
+        elif typed := self.arming.take():
+            self._give_back(typed)
+
+    def _hint(self, armed: bool) -> str:
+        if self._told:
+            return self._told
+        if self.has_class("-peeking"):
+            return "F2 back to the question · Esc stops the run"
+        if not self.may_approve:
+            return "see it to its end first: End"
+        return ("F1 keys" if self.has_class("-small") else "") if armed else "…"
+
+    def give_back_typed(self) -> None:
+        """What was typed for the prompt goes to it."""
+        if typed := self.arming.take():
+            self._give_back(typed)
+
+    def renewed(self) -> None:
+        """Something else is asked now: it has to be looked at first."""
+        self.arming.painted(time.monotonic())
+        self._chosen = "deny"
+        self.refresh_words()
+
+    def on_shown_view_end_shown(self) -> None:
+        self.refresh_buttons()
+
+    # Keys, pastes, clicks ----------------------------------------------------------------------------
+
+    @property
+    def fields(self) -> Fields:
+        return self.query_one(Fields)
+
+    def on_key(self, event: events.Key) -> None:
+        name = event.character if event.is_printable and event.character else event.key
+        if self.fields.is_open:
+            self._key_in_field(event)
+            return
+        event.stop()
+        event.prevent_default()
+        self._told = ""
+        early, counts = self.arming.early(event.time), self.arming.counts(event.time)
+        self.arming.touched(event.time)
+        verb = self.KEYS.get(name) or self.KEYS.get(event.key) or self.KEYS.get(name.lower())
+        if verb == "stop":
+            self.do_stop()
+            return
+        if self.has_class("-peeking"):
+            verb = self.WHILE_PEEKING.get(event.key, "peek" if event.key == "f2" else None)
+        if early:
+            self._keep_early(event, verb)
+        elif verb in self.ANSWERS and not (counts and self._open_to(verb)):
+            pass
+        elif verb is not None:
+            if verb == "choose":
+                self._chosen = "deny" if self._chosen == "approve" else "approve"
+            else:
+                getattr(self, f"do_{verb}")()
+        self.refresh_buttons()
+
+    def _open_to(self, verb: str) -> bool:
+        """Whether this answer may be given: a yes only to what was seen."""
+        if verb == "press":
+            verb = "approve" if self._chosen == "approve" else "deny"
+        return verb not in ("approve", "always") or self.may_approve
+
+    def _keep_early(self, event: events.Key, verb: str | None) -> None:
+        if event.is_printable and event.character:
+            self.arming.keep(event.character)
+        elif event.key == "backspace":
+            self.arming.unkeep()
+        elif verb in ("page_up", "page_down", "to_start", "to_end", "peek", "help", "up", "down"):
+            getattr(self, f"do_{verb}")()
+
+    def on_paste(self, event: events.Paste) -> None:
+        self.arming.touched(event.time)
+        self.arming.keep(event.text)
+        event.stop()
+        self.refresh_buttons()
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        event.stop()
+        came_back = getattr(self.app, "attended_since", 0.0)
+        peeking = self.has_class("-peeking")
+        if (
+            peeking
+            or not self.arming.counts(event.time)
+            or not self.arming.counts_since(came_back, event.time)
+        ):
+            return
+        self._chosen = event.button.id or "deny"
+        self.do_press()
+
+    # Verbs -------------------------------------------------------------------------------------------
+
+    def do_press(self) -> None:
+        if self._chosen == "approve":
+            self.approve()
+        else:
+            self.deny("")
+
+    def do_approve(self) -> None:
+        self.approve()
+
+    def do_deny(self) -> None:
+        self.deny("")
+
+    def do_reason(self) -> None:
+        keys = "Enter denies with this reason · Esc leaves"
+        self.fields.ask("Deny, because:", keys, self.deny, kept="reason")
+
+    def do_always(self) -> None:
+        """The exact rule and its scope, before it counts."""
+        offer = self.question.offer
+        if offer is None or visible(offer, strict=True) != offer:
+            self.tell("There is no rule for a call like this: it is asked each time.")
+            return
+        self._scope = 0
+        self.fields.ask(self._always_label(), _ALWAYS_KEYS, self._grant, text=offer)
+
+    def _always_label(self) -> str:
+        return f"Allow from now on · {SCOPES[self._scope][1]}"
+
+    def _grant(self, rule: str) -> str | None:
+        if not self._counted:
+            return f"{self._always_label()} · press Enter again"
+        try:
+            self._on_grant(rule, SCOPES[self._scope][0])
+        except ValueError as error:
+            return str(error)
+        self.granted(rule)
+        return None
+
+    def granted(self, rule: str) -> None:
+        """A rule was saved that covers what is on screen."""
+        self.approve()
+
+    def do_stop(self) -> None:
+        self.dismiss(None)
+
+    def do_help(self) -> None:
+        """The keys in full, also where the screen is small."""
+        self.toggle_class("-help")
+
+    def do_peek(self) -> None:
+        self.toggle_class("-peeking")
+        self.refresh_buttons()
+
+    def do_page_down(self) -> None:
+        self._scroll("page_down")
+
+    def do_page_up(self) -> None:
+        self._scroll("page_up")
+
+    def _scroll(self, how: str) -> None:
+        if not self.has_class("-peeking"):
+            self.shown.action_scroll_pages(1 if how == "page_down" else -1)
+        elif hasattr(below := self.app.screen_stack[-2], "action_scroll_conversation"):
+            below.action_scroll_conversation(how)
+
+    def do_to_start(self) -> None:
+        self.shown.action_scroll_to_start()
+
+    def do_to_end(self) -> None:
+        self.shown.action_scroll_to_end()
+
+    def do_up(self) -> None:
+        self.shown.action_scroll_rows(-1)
+
+    def do_down(self) -> None:
+        self.shown.action_scroll_rows(1)
+
+    def tell(self, text: str) -> None:
+        """A sentence beside the buttons, until the next key."""
+        self._told = text
+        self.refresh_buttons()
+
+    # Fields ------------------------------------------------------------------------------------------
+
+    def _key_in_field(self, event: events.Key) -> None:
+        self._counted = self.arming.counts(event.time)
+        self.arming.touched(event.time)
+        choosing_scope = self.fields.label.startswith("Allow from now on")
+        if event.key in ("escape", "ctrl+c"):
+            self.fields.close()
+        elif event.key == ("ctrl+s" if self.fields.editing else "enter"):
+            self.fields.accept()
+        elif choosing_scope and event.key in ("tab", "shift+tab", "up", "down"):
+            step = -1 if event.key in ("shift+tab", "up") else 1
+            self._scope = (self._scope + step) % len(SCOPES)
+            self.fields.tell(self._always_label())
+        elif event.key not in ("tab", "shift+tab", "f1", "f2", "ctrl+p", "ctrl+q"):
+            return  # the field's own
+        event.stop()
+        event.prevent_default()
+        self.refresh_buttons()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.arming.touched(event.time)
+
+
+_ALWAYS_KEYS = "the rule can be edited · Tab changes how long · Enter saves it and approves · Esc leaves"

@@ -1,0 +1,375 @@
+"""The review of file changes before they are written: one file or a set, taken whole, in part, or edited.
+
+Each file is a `Sheet`. What is on screen is what is written: the lines left out, the editor's version and
+the file as it now is on disk all become one `FileChange`, and the tool that proposed makes the proposal of
+it. Answers are kept until every file has one; then the set runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from tui_agent.text import visible
+from tui_agent.ui import safe
+from tui_agent.ui.editor import EditorError, edit_outside, editor_command
+from tui_agent.ui.screens.answering import AnswerScreen
+from tui_agent.ui.screens.sheet import By, Sheet
+from tui_agent.ui.screens.verdict import comments_text, counts
+from tui_agent.ui.widgets.diff_view import DiffView
+
+if TYPE_CHECKING:
+    from tui_agent.permissions.broker import Question
+    from tui_agent.permissions.policy import Scope
+    from tui_agent.tools.hunks import Key
+    from tui_agent.ui.screens.approval import Stale
+
+MOST_LISTED = 5
+RECHECK = 1.0
+
+
+class ReviewScreen(AnswerScreen):
+    DEFAULT_CSS = """
+    ReviewScreen { background: $background; }
+    ReviewScreen #question { height: 100%; }
+    ReviewScreen #files { height: auto; max-height: 5; }
+    """
+    KEYS: ClassVar[dict[str, str]] = AnswerScreen.KEYS | {
+        "Y": "approve_all",
+        "space": "hunk",
+        "shift+space": "hunk",
+        "*": "all_in",
+        "0": "all_out",
+        "l": "line",
+        "]": "next_hunk",
+        "[": "previous_hunk",
+        "}": "next_file",
+        "{": "previous_file",
+        "v": "split",
+        "w": "blanks",
+        "z": "wrap",
+        "+": "context",
+        "=": "context",
+        "/": "find",
+    }
+
+    def __init__(
+        self,
+        questions: Sequence[Question],
+        on_grant: Callable[[str, Scope], None],
+        give_back: Callable[[str], None],
+        stale: Stale | None,
+    ) -> None:
+        super().__init__(on_grant, give_back)
+        self.sheets = [Sheet.of(question) for question in questions]
+        self._at = 0
+        self._stale = stale
+        self._busy = False
+
+    # What is shown -----------------------------------------------------------------------------------
+
+    @property
+    def sheet(self) -> Sheet:
+        return self.sheets[self._at]
+
+    @property
+    def question(self) -> Question:
+        return self.sheet.question
+
+    @property
+    def diff(self) -> DiffView:
+        return self.query_one(DiffView)
+
+    def parts(self) -> Iterable[Widget]:
+        if len(self.sheets) > 1:
+            yield Static(id="files")
+        yield DiffView(id="body")
+
+    def on_mount(self) -> None:
+        self._show()
+        super().on_mount()
+        if self._stale is not None:
+            self.set_interval(RECHECK, self._recheck)
+
+    def _show(self) -> None:
+        sheet = self.sheet
+        # A path that the heading can't hold is shown whole above the diff.
+        notes = (f"path: {visible(sheet.change.path, strict=True)}",) if len(sheet.change.path) > 100 else ()
+        self.diff.show(sheet.change, notes=notes, choosing=sheet.divisible)
+        self.diff.choose(sheet.left_out)
+        self.diff.hang(sheet.comments)
+
+    def describe(self) -> tuple[Content, Content, str]:
+        sheet = self.sheet
+        facts = " · ".join(sheet.change.facts)
+        heading = Content("\n").join(
+            [
+                safe.title(sheet.change.path, 100, "bold") + safe.title(f"  {facts}"),
+                safe.title(" · ".join(self._state())),
+            ]
+        )
+        why = f"Why it asks: {'; '.join(sheet.question.reasons)}" if sheet.question.reasons else ""
+        keys = "y approve · n deny · r reason · a always · e edit · c comment · Space hunk · l line · * 0 all"
+        more = "] [ hunk · v sides · w blanks · z wrap · + context · / find · F2 conversation · Esc stop"
+        files = "Y approve all · } { file · " if len(self.sheets) > 1 else ""
+        self._list_files()
+        return heading, safe.strict(why), f"{keys}\n{files}{more}"
+
+    def _state(self) -> list[str]:
+        sheet, diff = self.sheet, self.diff.diff
+        state = []
+        if diff is None:
+            state.append("comparing …")
+        elif diff.hunks:
+            state.append(counts(diff, sheet.left_out))
+        if len(self.sheets) > 1:
+            state.append(f"file {self._at + 1} of {len(self.sheets)}")
+        if sheet.edited:
+            state.append("edited by you")
+        if sheet.moved:
+            state.append("the file changed on disk: this is the new diff")
+        if sheet.answer is not None:
+            state.append("answered")
+        if self.diff.blanks != "as they are":
+            state.append(f"blanks {self.diff.blanks}")
+        if not self.diff.view.wrap:
+            state.append("long lines are cut (z wraps)")
+        return state
+
+    def _list_files(self) -> None:
+        if len(self.sheets) == 1:
+            return
+        first = max(0, min(self._at - MOST_LISTED // 2, len(self.sheets) - MOST_LISTED))
+        lines = []
+        for at, sheet in list(enumerate(self.sheets))[first : first + MOST_LISTED]:
+            mark = "▸" if at == self._at else " "
+            change = sheet.change
+            line = f"{mark} {sheet.standing:9} {change.path}  +{change.added} −{change.removed}"
+            lines.append(safe.title(line, self.size.width - 2, "bold" if at == self._at else ""))
+        files = self.query_one("#files", Static)
+        files.display = not self.has_class("-small")
+        files.update(Content("\n").join(lines))
+
+    def on_diff_view_loaded(self) -> None:
+        self.refresh_words()
+
+    def on_shown_view_end_shown(self) -> None:
+        self.sheet.seen = True
+        super().on_shown_view_end_shown()
+
+    @property
+    def may_approve(self) -> bool:
+        return self.sheet.seen and not self._busy
+
+    # Answering ---------------------------------------------------------------------------------------
+
+    def approve(self) -> None:
+        self._answer([self.sheet], "user")
+
+    def do_approve_all(self) -> None:
+        """All files, once each was seen to its end."""
+        open_ones = [sheet for sheet in self.sheets if sheet.answer is None]
+        unseen = next((sheet for sheet in open_ones if not sheet.seen), None)
+        if unseen is None:
+            self._answer(open_ones, "user")
+        else:
+            self._go(self.sheets.index(unseen))
+            self.tell("This file was not seen to its end yet.")
+
+    def granted(self, rule: str) -> None:
+        covered = [s for s in self.sheets if s.answer is None and s.question.offer == self.question.offer]
+        self._answer(covered, "rule")
+
+    def deny(self, reason: str) -> str | None:
+        from tui_agent.agent import Deny
+
+        said = [reason.strip()]
+        if self.diff.diff is not None:
+            said.append(comments_text(self.diff.diff, self.sheet.comments))
+        self.sheet.answer = Deny("; ".join(part for part in said if part))
+        self._next()
+        return None
+
+    def _answer(self, sheets: Sequence[Sheet], by: By) -> None:
+        if not self._busy:
+            self._busy = True
+            self.run_worker(self._compose_answers(sheets, by), exit_on_error=False)
+
+    async def _compose_answers(self, sheets: Sequence[Sheet], by: By) -> None:
+        try:
+            for sheet in sheets:
+                sheet.answer = await asyncio.to_thread(sheet.allowed, by)
+        finally:
+            self._busy = False
+        self._next()
+
+    def _next(self) -> None:
+        """On to the next file without an answer; after the last the set is done."""
+        order = [*range(self._at + 1, len(self.sheets)), *range(self._at + 1)]
+        target = next((at for at in order if self.sheets[at].answer is None), None)
+        if target is not None:
+            self._go(target)
+        else:
+            self.dismiss([sheet.answer for sheet in self.sheets if sheet.answer is not None])
+
+    def _go(self, at: int) -> None:
+        self._at = at
+        self._show()
+        self.renewed()
+
+    def do_next_file(self) -> None:
+        self._go((self._at + 1) % len(self.sheets))
+
+    def do_previous_file(self) -> None:
+        self._go((self._at - 1) % len(self.sheets))
+
+    # Choosing ----------------------------------------------------------------------------------------
+
+    def _choose(self, left_out: set[Key]) -> None:
+        diff = self.diff.diff
+        if not self.sheet.divisible or diff is None or not diff.divisible:
+            self.tell("This change can only be taken whole.")
+            return
+        self.sheet.answer = None
+        self.sheet.left_out = left_out
+        self.diff.choose(left_out)
+        self.refresh_words()
+
+    def _toggle(self, keys: Iterable[Key]) -> None:
+        chosen = set(keys)
+        if chosen & self.sheet.left_out:
+            self._choose(self.sheet.left_out - chosen)
+        else:
+            self._choose(self.sheet.left_out | chosen)
+
+    def do_hunk(self) -> None:
+        if (diff := self.diff.diff) is not None and self.diff.hunk >= 0:
+            self._toggle(diff.hunks[self.diff.hunk].keys)
+
+    def do_line(self) -> None:
+        if keys := self.diff.keys:
+            self._toggle(keys)
+        else:
+            self.tell("Put the cursor on a changed line.")
+
+    def do_all_in(self) -> None:
+        self._choose(set())
+
+    def do_all_out(self) -> None:
+        if self.diff.diff is not None:
+            self._choose(set(self.diff.diff.keys))
+
+    # Looking -----------------------------------------------------------------------------------------
+
+    def do_up(self) -> None:
+        self.diff.action_move(-1)
+
+    def do_down(self) -> None:
+        self.diff.action_move(1)
+
+    def do_next_hunk(self) -> None:
+        self.diff.action_hunk(1)
+
+    def do_previous_hunk(self) -> None:
+        self.diff.action_hunk(-1)
+
+    def do_split(self) -> None:
+        self.diff.action_toggle_split()
+
+    def do_blanks(self) -> None:
+        self.diff.action_next_blanks()
+
+    def do_wrap(self) -> None:
+        self.diff.action_toggle_wrap()
+
+    def do_context(self) -> None:
+        self.diff.action_more_context()
+
+    def do_find(self) -> None:
+        self.fields.ask("Find:", "Enter goes to the next · Esc leaves", self._find, kept="find")
+
+    def _find(self, text: str) -> str | None:
+        if not text:
+            return None
+        return "Find:" if self.diff.find(text) else "Find: not found"
+
+    # Comments and editing ----------------------------------------------------------------------------
+
+    def do_comment(self) -> None:
+        if self.diff.place is None:
+            self.tell("Put the cursor on a line of the file.")
+            return
+        present = self.sheet.comments.get(self.diff.place, "")
+        keys = "Enter keeps it, empty takes it away · it goes with your answer · Esc leaves"
+        self.fields.ask("Comment on this line:", keys, self._commented, text=present)
+
+    def _commented(self, text: str) -> str | None:
+        self.diff.comment(text)
+        self.sheet.comments = self.diff.view.comments
+        self.refresh_words()
+        return None
+
+    def do_edit(self) -> None:
+        sheet, diff = self.sheet, self.diff.diff
+        if not sheet.divisible or diff is None or diff.binary:
+            self.tell("This change can't be edited.")
+            return
+        data = diff.apply(sheet.left_out) or b""
+        try:
+            if command := editor_command(os.environ):
+                self._edited(edit_outside(self.app, command, data, sheet.change.path))
+                return
+        except EditorError as error:
+            self.tell(visible(str(error), strict=True))
+            return
+        self._edit_here(data, diff.encoding)
+
+    def _edit_here(self, data: bytes, encoding: str) -> None:
+        text = data.decode(encoding)
+        returns = "\r\n" in text
+        plain = text.replace("\r\n", "\n")
+        exact = not returns or plain.replace("\n", "\r\n") == text
+        if not exact or visible(plain) != plain or len(plain) > 500_000:
+            self.tell("Editing it here would change more than you type: set $VISUAL or $EDITOR.")
+            return
+
+        def done(edited: str) -> str | None:
+            back = edited.replace("\n", "\r\n") if returns else edited
+            try:
+                self._edited(back.encode(encoding))
+            except UnicodeEncodeError as error:
+                return f"The file's encoding has no {error.object[error.start]!r}."
+            return None
+
+        self.fields.edit("Edit what is written:", plain, done)
+
+    def _edited(self, data: bytes) -> None:
+        """What the person saved is the proposal now."""
+        sheet, diff = self.sheet, self.diff.diff
+        if diff is None or data == (diff.apply(sheet.left_out) or b""):
+            self.tell("Nothing was changed.")
+            return
+        sheet.edit(data)
+        self._show()
+        self.renewed()
+
+    # The file on disk --------------------------------------------------------------------------------
+
+    async def _recheck(self) -> None:
+        if self._stale is None or self._busy:
+            return
+        for sheet in self.sheets:
+            proposal = await self._stale(sheet.question.pending)
+            if proposal is None or proposal.hash == sheet.proposal.hash:
+                continue
+            sheet.rebase(proposal)
+            if sheet is self.sheet:
+                self.fields.close()
+                self._show()
+                self.renewed()
