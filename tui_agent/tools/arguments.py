@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 _WHOLE = re.compile(r"\s*[+-]?[0-9]{1,30}(\.0+)?\s*", re.ASCII)
@@ -28,6 +28,17 @@ def _text(value: Any) -> str:
         return value
     raise PydanticCustomError("string_type", "Input should be a valid string")
 
+
+def _sendable(value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise PydanticCustomError("string_unicode", "valid Unicode without lone surrogates") from None
+    return value
+
+
+Text = Annotated[str, AfterValidator(_sendable)]
+"""Text that can be written to a file or handed to a program."""
 
 Whole = Annotated[int, BeforeValidator(_whole)]
 """An int that also comes as a harmless disguise of one. Bound it with `Field(ge=…, le=…)`."""

@@ -7,7 +7,7 @@ from pydantic import Field
 from tui_agent.agent.calling import in_thread
 from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.tool import Kind, Proposal, ToolOutput
-from tui_agent.tools.arguments import Arguments, PathText
+from tui_agent.tools.arguments import Arguments, PathText, Text
 from tui_agent.tools.change import FileTool, base_of, counts, propose
 from tui_agent.tools.details import FileChange
 from tui_agent.tools.splice import Spliced, splice
@@ -17,8 +17,8 @@ from tui_agent.tools.truncate import count
 
 class EditFileArguments(Arguments):
     path: PathText
-    old: str = Field(description="Exact text of the file, without line numbers; unique in it.")
-    new: str = Field(description="Its replacement.")
+    old: Text = Field(description="Exact text of the file, without line numbers; unique in it.")
+    new: Text = Field(description="Its replacement.")
     replace_all: bool = Field(default=False, description="Replace every place, not just a unique one.")
 
 

@@ -24,7 +24,7 @@ _HIDDEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 def nearest(text: str, old: str) -> str:
     """A few lines for the error message; always with what to do next."""
-    have = [line.removesuffix("\r") for line in text.split("\n")]
+    have = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
     want = [line.removesuffix("\r") for line in old.split("\n")]
     start = _best_start(have, want)
     if start is None:
@@ -33,8 +33,10 @@ def nearest(text: str, old: str) -> str:
     for index, line in enumerate(want):
         at = start + index
         there = have[at] if 0 <= at < len(have) else None
-        if there is None:
+        if there is None and line:
             rows.append(f"  `old` goes on after the end of the file: {_drawn(line)}")
+        elif there is None:
+            rows += [] if text.endswith("\n") else ["  the file has no newline at its end, `old` has one"]
         elif not _fits(there, line, index == 0, index == len(want) - 1):
             rows += [f"  line {at + 1}: {_drawn(there)}", f"  `old`{' ' * len(str(at + 1))} : {_drawn(line)}"]
             difference = _difference(there, line)

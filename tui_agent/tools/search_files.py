@@ -11,7 +11,7 @@ from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.errors import ToolError
 from tui_agent.agent.tool import Kind, Proposal, ToolOutput
 from tui_agent.tools import plain_search, ripgrep
-from tui_agent.tools.arguments import Arguments, PathText
+from tui_agent.tools.arguments import Arguments, PathText, Text
 from tui_agent.tools.change import FileTool
 from tui_agent.tools.clean import name_to_model, to_model
 from tui_agent.tools.details import FileRead
@@ -21,9 +21,9 @@ from tui_agent.tools.truncate import LIMIT, clip_line, count
 
 
 class SearchFilesArguments(Arguments):
-    pattern: str = Field(description="Regular expression, matched line by line.", max_length=10_000)
+    pattern: Text = Field(description="Regular expression, matched line by line.", max_length=10_000)
     path: PathText = "."
-    glob: str | None = Field(
+    glob: Text | None = Field(
         default=None, max_length=500, description="Which files: *.py, src/**/*.{ts,tsx}, !*.min.js"
     )
     ignore_case: bool = False

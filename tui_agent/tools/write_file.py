@@ -10,7 +10,7 @@ from tui_agent.agent.calling import in_thread
 from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.errors import ToolError
 from tui_agent.agent.tool import Kind, Proposal, ToolOutput
-from tui_agent.tools.arguments import Arguments, PathText
+from tui_agent.tools.arguments import Arguments, PathText, Text
 from tui_agent.tools.change import NOT_READ, FileTool, base_of, counts, propose
 from tui_agent.tools.details import FileChange
 from tui_agent.tools.lines import BINARY, encoding_of, has_mark, line_ends, split_lines
@@ -22,7 +22,7 @@ _SOFT_END = re.compile(b"(?<!\r)\n")
 
 class WriteFileArguments(Arguments):
     path: PathText
-    content: str = Field(description="The whole new content.")
+    content: Text = Field(description="The whole new content.")
 
 
 class WriteFile(FileTool):
