@@ -48,10 +48,9 @@ _STARTS_PROGRAMS = re.compile(
     r"|GIT_(SSH|SSH_COMMAND|ASKPASS|EXTERNAL_DIFF|PROXY_COMMAND|CONFIG.*|EXEC_PATH|TEMPLATE_DIR"
     r"|DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE)"
 )
-_OF_THE_SCREEN = frozenset(
-    """COLORTERM FORCE_COLOR CLICOLOR_FORCE COLUMNS LINES TERMCAP TERM_PROGRAM WINDOWID OLDPWD
-    GPG_TTY SSH_TTY TMUX TMUX_PANE STY WINDOW ZELLIJ KITTY_LISTEN_ON KITTY_WINDOW_ID WEZTERM_UNIX_SOCKET
-    WEZTERM_PANE ALACRITTY_SOCKET ALACRITTY_WINDOW_ID""".split()
+_OF_THE_SCREEN = re.compile(
+    r"COLORTERM|FORCE_COLOR|CLICOLOR_FORCE|COLUMNS|LINES|TERMCAP|TERM_PROGRAM|WINDOWID|OLDPWD|GPG_TTY|SSH_TTY"
+    r"|TMUX|TMUX_PANE|STY|WINDOW|ZELLIJ|KITTY_.*|WEZTERM_.*|ALACRITTY_.*"
 )
 """Ways back to the person's terminal: a passphrase prompt there would paint over us and take their keys."""
 
@@ -65,7 +64,7 @@ def child_env(environ: Mapping[str, str], folder: str, allow: Collection[str] = 
 
 def _withheld(name: str, value: str) -> bool:
     return (
-        name in _OF_THE_SCREEN
+        _OF_THE_SCREEN.fullmatch(name) is not None
         or _STARTS_PROGRAMS.fullmatch(name) is not None
         or _SECRET_NAME.search(name) is not None
         or _SECRET_VALUE.search(value) is not None
