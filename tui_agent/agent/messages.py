@@ -18,7 +18,7 @@ class Record(BaseModel):
 
     def __init__(self, /, *values: Any, **fields: Any) -> None:
         if values:
-            names = [name for name in type(self).model_fields if name != "type"]
+            names = [name for name in type(self).model_fields if name not in ("type", "role")]
             fields |= dict(zip(names, values, strict=False))
         super().__init__(**fields)
 
