@@ -212,6 +212,25 @@ async def test_a_failed_call_opens_by_itself_and_others_do_not() -> None:
         assert "fine" not in "\n".join(rows)
 
 
+async def test_a_long_failure_opens_to_its_end_and_enter_shows_all() -> None:
+    async with Host().run_test(size=(60, 30)) as pilot:
+        output = "\n".join(f"line {n}" for n in range(40))
+        rows = await pilot.app.take(
+            pilot, started("a", "run_command", command="make"), finished("a", output, error=True)
+        )
+        assert len(rows) == 1 + call_rows.PEEK
+        assert rows[1].split() == ["command", "make"]
+        assert "Enter shows all" in rows[2]
+        assert rows[-1].strip() == "line 39"
+        pilot.app.log_pane.list.focus()
+        await pilot.press("enter")
+        assert [row.strip() for row in pilot.app.rows[-40:]] == output.split("\n")
+        hidden = len(pilot.app.rows) - 1 - (call_rows.PEEK - 1)
+        assert f"… {hidden} rows" in rows[2]
+        await pilot.press("enter")
+        assert len(pilot.app.rows) == 1
+
+
 async def test_live_output_shows_its_last_lines_until_the_call_ends() -> None:
     async with Host().run_test(size=(60, 12)) as pilot:
         rows = await pilot.app.take(

@@ -95,7 +95,7 @@ class Calls:
                 call = self._open_call(event.call.id, event.call.name)
                 call.name, call.state = event.call.name, "running"
                 call.arguments = event.call.arguments
-                call.subject = subject_of(event.call) or event.title
+                call.subject = subject_of(event.call) or event.title.partition(" ")[2]
             case "approval_requested":
                 call = self._call(event.call_id, event.title)
                 call.state = "asks"

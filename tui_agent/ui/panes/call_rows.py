@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 CAP = 50_000
 """Characters of one value that are shown; the session has the rest."""
 
+PEEK = 10
+"""Rows that a failed call opens to by itself."""
+
 STYLES: dict[State, str] = {
     "writing": "$text-secondary",
     "asks": "bold $text-warning",
@@ -84,6 +87,15 @@ def body(call: Call, width: int) -> list[Row]:
     if call.result is not None:
         rows += _result(call, width)
     return [(("  ", ""), *row) for row in rows]
+
+
+def peek(rows: list[Row]) -> list[Row]:
+    """What is shown of a body that nobody asked for: how it begins, and above all how it ends."""
+    left_out = len(rows) - PEEK
+    if left_out <= 1:
+        return rows
+    more: Row = (("  ", ""), (f"… {plural(left_out + 1, 'row')}: Enter shows all", QUIET))
+    return [rows[0], more, *rows[left_out + 2 :]]
 
 
 def _result(call: Call, width: int) -> list[Row]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
@@ -125,15 +126,12 @@ class Changes(Pane):
         if self._diff is not None:
             self._diff.focus()
 
-    def _show_diff(self) -> None:
-        file = self.list.current
-        # Given as a function, since a coroutine that is overtaken before it starts would never be awaited.
-        self.run_worker(lambda: self._draw_diff(file), group="diff", exclusive=True, exit_on_error=False)
-
-    async def _draw_diff(self, file: ChangedFile | None) -> None:
+    @work(group="diff", exclusive=True, exit_on_error=False)
+    async def _show_diff(self) -> None:
         from tui_agent.ui.threads import in_thread
         from tui_agent.ui.widgets.diff_view import DiffView
 
+        file = self.list.current
         if self._diff is None:
             self._diff = DiffView()
             await self.mount(self._diff)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import accumulate
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -40,7 +40,7 @@ class CallList(CursorView):
         self.words: list[str] = []
         self._shown: list[Call] = []
         self._starts: list[int] = [0]
-        self._open: set[int] = set()
+        self._open: dict[int, Literal["peek", "all"]] = {}
         self._bodies: dict[int, list[Row]] = {}
 
     # Rows ----------------------------------------------------------------------------------------------
@@ -63,11 +63,13 @@ class CallList(CursorView):
         return bisect_right(self._starts, row, hi=len(self._shown)) - 1
 
     def _below(self, call: Call, width: int) -> list[Row]:
-        if id(call) not in self._open:
+        how = self._open.get(id(call))
+        if how is None:
             return call_rows.tail(call, width)
         rows = self._bodies.get(id(call))
         if rows is None:
-            rows = self._bodies[id(call)] = call_rows.body(call, width)
+            rows = call_rows.body(call, width)
+            rows = self._bodies[id(call)] = rows if how == "all" else call_rows.peek(rows)
         return rows + call_rows.tail(call, width) if call.running else rows
 
     def _count(self, index: int) -> None:
@@ -87,7 +89,7 @@ class CallList(CursorView):
         for call in touched:
             self._bodies.pop(id(call), None)
             if call.state == "failed":
-                self._open.add(id(call))
+                self._open.setdefault(id(call), "peek")
         places = {id(call): index for index, call in enumerate(self._shown)} if len(touched) > 1 else {}
         for call in touched:
             index = places.get(id(call)) if places else self._place(call)
@@ -126,14 +128,15 @@ class CallList(CursorView):
         return self._shown[self._index(self.cursor)] if self.cursor < self.row_count else None
 
     def is_open(self, call: Call) -> bool:
-        return id(call) in self._open
+        return self._open.get(id(call)) == "all"
 
     def action_open(self) -> None:
         call = self.current
         if call is None:
             return
         index = self._index(self.cursor)
-        self._open ^= {id(call)}
+        if self._open.pop(id(call), None) != "all":
+            self._open[id(call)] = "all"
         self._bodies.pop(id(call), None)
         self._count(index)
         self.following = False
