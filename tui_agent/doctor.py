@@ -116,7 +116,7 @@ def _sandbox() -> Finding:
     try:
         Sandbox(Path.cwd()).check()
     except SandboxError as error:
-        return Finding("note", "sandbox", f"--sandbox is not available: {error}")
+        return Finding("note", "sandbox", f"--sandbox is not available: {error}; {error.hint}")
     return Finding("ok", "sandbox", "bwrap works: --sandbox is available")
 
 

@@ -24,7 +24,6 @@ from tui_agent.agent import (
     ApprovalRequested,
     CancelSignal,
     FileChanged,
-    Model,
     Pending,
     SessionStarted,
     ToolProgress,
@@ -36,20 +35,20 @@ from tui_agent.agent.gate import Answer, Deny, Gate
 from tui_agent.agent.history import History
 from tui_agent.agent.messages import Prompt
 from tui_agent.branch import branch_of
+from tui_agent.parts import model_for, policy_for, sandbox_for, session_for
 from tui_agent.permissions.broker import Ask, Broker
 from tui_agent.permissions.gate import PolicyGate
 from tui_agent.permissions.modes import Mode
 from tui_agent.permissions.policy import Policy
-from tui_agent.permissions.rules import RuleError, parse_rule
-from tui_agent.permissions.trust import is_trusted
+from tui_agent.permissions.sandbox import Sandbox
+from tui_agent.permissions.trust import INSTRUCTIONS, SETTINGS, ProjectFile, project_files, trusted
 from tui_agent.session.declarations import as_declared, declared
-from tui_agent.session.index import find, last
-from tui_agent.session.recovery import closing_events
-from tui_agent.session.store import InUse, SessionError, SessionStore
-from tui_agent.settings import NO_KEY, Settings, SettingsError, load_project
-from tui_agent.system import read_instructions, system_prompt
+from tui_agent.session.store import SessionStore
+from tui_agent.settings import NO_KEY, Settings, SettingsError, project_values
+from tui_agent.system import system_prompt
 from tui_agent.tools import Workspace, coding_tools
 from tui_agent.tools.details import FileChange, revive
+from tui_agent.tools.jobs import Jobs
 from tui_agent.tools.process import kill_all
 
 
@@ -65,7 +64,9 @@ class Runtime:
         self.session = session
         self.policy = policy
         self.unanswered: list[Pending] = []
+        self.jobs = Jobs()
         self.agent: Agent
+        self._sandbox: Sandbox | None = None
         self._on_event = on_event
         self._loop = asyncio.get_running_loop()
         self._showing: set[asyncio.Task[None]] = set()
@@ -78,29 +79,42 @@ class Runtime:
         """Raises `SettingsError` or `SessionError`, whose words are for the person."""
         if not settings.can_ask_a_model:
             raise SettingsError(NO_KEY)
-        trusted = is_trusted(settings.folder, paths.state_folder())
-        if trusted:
-            settings = settings.tightened(load_project(settings.folder))
-        policy = _policy(settings)
-        session = await in_thread(_session, settings)
+        folder = settings.folder
+        files = project_files(folder) if trusted(folder, paths.state_folder()) else ()
+        for file in files:
+            if file.name == SETTINGS:
+                settings = settings.tightened(project_values(folder / SETTINGS, file.text))
+        policy = policy_for(settings)
+        session = await in_thread(session_for, settings)
         try:
             runtime = cls(settings, session, policy, on_event or _nowhere)
-            await runtime._build(ask, trusted)
+            await runtime._build(ask, files)
         except BaseException:
             session.close()
             raise
         return runtime
 
-    async def _build(self, ask: Ask | None, trusted: bool) -> None:
-        model = _model(self.settings)
+    async def _build(self, ask: Ask | None, files: Sequence[ProjectFile]) -> None:
+        model = model_for(self.settings)
+        if self.settings.sandbox:
+            self._sandbox = await in_thread(sandbox_for, self.folder)
         workspace = Workspace(self.folder)
-        tools: Sequence[AgentTool] = coding_tools(workspace, on_output=self._output)
+        tools: Sequence[AgentTool] = coding_tools(
+            workspace,
+            on_output=self._output,
+            jobs=self.jobs,
+            spill_folder=self.session.place / "output",
+            wrap=self._sandbox.wrap if self._sandbox else None,
+            env_pass=self.settings.env_pass,
+        )
         started = next((e for e in self.session.events if e.type == "session_started"), None)
         if started is not None:
             tools = as_declared(tools, started)
         else:
             started = SessionStarted(
-                system=system_prompt(self.folder, read_instructions(self.folder) if trusted else ()),
+                system=system_prompt(
+                    self.folder, [(file.name, file.text) for file in files if file.name in INSTRUCTIONS]
+                ),
                 tools=tuple(declared(tool) for tool in tools),
                 model=model.name,
                 version=__version__,
@@ -170,6 +184,7 @@ class Runtime:
     async def close(self) -> None:
         """End every command and let the session go. The run should have ended before."""
         await in_thread(kill_all)
+        self._tidy()
         for task in list(self._showing):
             task.cancel()
         await in_thread(self.session.sync)
@@ -184,6 +199,7 @@ class Runtime:
         if self._must_be_on_disk(event):
             await in_thread(self.session.sync)
         if event.type == "tool_call_finished":
+            self._tidy()
             await self._shown()
         await self._on_event(event)
         if event.type == "tool_call_finished" and (changed := _file_changed(event)):
@@ -194,6 +210,11 @@ class Runtime:
         if event.type == "approval_decided":
             return event.decision == "allow" and event.call_id not in self._reading
         return event.type == "turn_ended"
+
+    def _tidy(self) -> None:
+        """Remove what the sandbox laid over missing paths, unless a job still runs under it."""
+        if self._sandbox and not any(job.running for job in self.jobs.list()):
+            self._sandbox.tidy()
 
     async def _requested(self, call_id: str, title: str, reason: str) -> None:
         await self._emit(ApprovalRequested(call_id=call_id, title=title, reason=reason))
@@ -236,69 +257,6 @@ class _Witness:
 
 async def _nowhere(event: AgentEvent) -> None:
     """For hosts that only want the end."""
-
-
-def _policy(settings: Settings) -> Policy:
-    try:
-        rules = [parse_rule(rule.verdict, rule.text, rule.origin) for rule in settings.rules]
-    except RuleError as error:
-        raise SettingsError(str(error)) from None
-    return Policy(
-        settings.mode,
-        rules,
-        settings.folder,
-        state_folder=paths.state_folder(),
-        sandboxed=settings.sandbox,
-    )
-
-
-def _session(settings: Settings) -> SessionStore:
-    """A new session, or the one that was asked for: repaired, ended, or a copy if it is open elsewhere."""
-    redact = settings.credentials.redact
-    if settings.resume is None:
-        return SessionStore.create(settings.folder, redact=redact)
-    if settings.resume == "last":
-        summary, missing = last(settings.folder), "there is no earlier session in this folder"
-    else:
-        summary, missing = find(settings.resume, settings.folder), f"there is no session {settings.resume!r}"
-    if summary is None:
-        raise SessionError(f"{missing}. List them with: tui-agent --resume")
-    if Path(summary.folder) != settings.folder.resolve() and Path(summary.folder).is_dir():
-        raise SessionError(
-            f"the session {summary.id} belongs to another folder. "
-            f"Continue it with: tui-agent {summary.folder} --resume={summary.id}"
-        )
-    try:
-        session = SessionStore.open(summary.place, redact=redact)
-    except InUse:
-        session = SessionStore.fork(summary.place, settings.folder, redact=redact)
-    for event in closing_events(session.events):
-        session.append(event)
-        session.events.append(event)
-    return session
-
-
-def _model(settings: Settings) -> Model:
-    if settings.demo:
-        from tui_agent.models.scripted import ScriptedModel
-
-        return ScriptedModel()
-    from tui_agent.models.anthropic import AnthropicModel
-    from tui_agent.models.retry import RetryingModel
-
-    keys = settings.credentials
-    # A server of one's own may want no key, but the SDK insists on something to send.
-    api_key = keys.api_key or (None if keys.auth_token else "none")
-    return RetryingModel(
-        AnthropicModel(
-            settings.model,
-            api_key=api_key,
-            auth_token=keys.auth_token,
-            base_url=settings.base_url,
-            version_header=settings.api_version,
-            effort=settings.effort,
-        )
-    )
 
 
 def _file_changed(event: AgentEvent) -> FileChanged | None:

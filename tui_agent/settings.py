@@ -95,7 +95,7 @@ class Settings:
 def load(folder: Path, *, rules: tuple[RuleText, ...] = (), **options: Any) -> Settings:
     """All sources, merged. `options` are those of the command line; None means not given."""
     given = {name: value for name, value in options.items() if value is not None}
-    values = read(settings_file(), _FIELDS, "user")
+    values = _read(settings_file())
     if url := os.environ.get("ANTHROPIC_BASE_URL", "").strip():
         values["base_url"] = url
     values |= given
@@ -105,17 +105,14 @@ def load(folder: Path, *, rules: tuple[RuleText, ...] = (), **options: Any) -> S
     return settings
 
 
-def load_project(folder: Path) -> dict[str, Any]:
-    """What the settings file of a (trusted) project asks for. Links are not followed out of it."""
-    return read(folder / ".tui-agent" / "settings.toml", _PROJECT_FIELDS, "project", follow=False)
+def project_values(path: Path, text: str) -> dict[str, Any]:
+    """What the settings file of a (trusted) project asks for."""
+    return _parse(path, text, _PROJECT_FIELDS, "project")
 
 
-def read(
-    path: Path, fields: Mapping[str, Callable[[Any], Any]], origin: Origin, *, follow: bool = True
-) -> dict[str, Any]:
-    """The checked values of one file; none if there is no file."""
+def _read(path: Path) -> dict[str, Any]:
     try:
-        text = read_small(path, follow=follow).decode("utf-8-sig")
+        text = read_small(path).decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except UnicodeDecodeError as error:
@@ -124,6 +121,13 @@ def read(
     except OSError as error:
         what = f"can't be read ({error.strerror or error}). Correct it, or move it away."
         raise SettingsError(what, path=path) from None
+    return _parse(path, text, _FIELDS, "user")
+
+
+def _parse(
+    path: Path, text: str, fields: Mapping[str, Callable[[Any], Any]], origin: Origin
+) -> dict[str, Any]:
+    """The checked values of one file."""
     try:
         table = tomllib.loads(text.replace("\r\n", "\n"))
     except tomllib.TOMLDecodeError as error:

@@ -5,10 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
-
-from tui_agent.paths import read_small
 
 INSTRUCTIONS_LIMIT = 20_000
 
@@ -36,15 +33,6 @@ def system_prompt(folder: Path, instructions: Iterable[tuple[str, str]] = ()) ->
             content = f"{content[:INSTRUCTIONS_LIMIT]}\n[{left:,} more characters in {name}]"
         text += f"\nThe project's own instructions, from {name}:\n\n{content.strip()}\n"
     return text
-
-
-def read_instructions(folder: Path) -> list[tuple[str, str]]:
-    """The project's own instructions: `AGENTS.md`, else `CLAUDE.md`. Links are not followed out of it."""
-    for name in ("AGENTS.md", "CLAUDE.md"):
-        with suppress(OSError):
-            text = read_small(folder / name, follow=False).decode("utf-8-sig", "replace").replace("\0", "")
-            return [(name, text)] if text.strip() else []
-    return []
 
 
 def _system() -> str:

@@ -1,6 +1,7 @@
 """The tools that a coding agent gets, and the jail that they work in.
 
-`coding_tools(Workspace(path))` is the whole list. A new tool is one file and one line here.
+`coding_tools(Workspace(path))` is the whole list. A new tool is one file and one line here. Everything is
+loaded on first use: the start of the program needs only `orphans`, long before any tool.
 """
 
 from __future__ import annotations
@@ -9,14 +10,25 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui_agent.tools.change import NOT_READ
-from tui_agent.tools.workspace import Workspace
-
 if TYPE_CHECKING:
     from tui_agent.agent.tool import AgentTool
+    from tui_agent.tools.change import NOT_READ
     from tui_agent.tools.jobs import Jobs
+    from tui_agent.tools.workspace import Workspace
 
 __all__ = ["NOT_READ", "Workspace", "coding_tools"]
+
+
+def __getattr__(name: str) -> object:
+    if name == "Workspace":
+        from tui_agent.tools.workspace import Workspace
+
+        return Workspace
+    if name == "NOT_READ":
+        from tui_agent.tools.change import NOT_READ
+
+        return NOT_READ
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def coding_tools(

@@ -1,0 +1,87 @@
+"""The parts of a runtime, each made from the settings; what can't be made is said in words for the person."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tui_agent import paths
+from tui_agent.agent import Model
+from tui_agent.permissions.policy import Policy
+from tui_agent.permissions.rules import RuleError, parse_rule
+from tui_agent.permissions.sandbox import Sandbox, SandboxError
+from tui_agent.session.index import find, last
+from tui_agent.session.recovery import closing_events
+from tui_agent.session.store import InUse, SessionError, SessionStore
+from tui_agent.settings import Settings, SettingsError
+
+
+def policy_for(settings: Settings) -> Policy:
+    try:
+        rules = [parse_rule(rule.verdict, rule.text, rule.origin) for rule in settings.rules]
+    except RuleError as error:
+        raise SettingsError(str(error)) from None
+    return Policy(
+        settings.mode,
+        rules,
+        settings.folder,
+        state_folder=paths.state_folder(),
+        sandboxed=settings.sandbox,
+    )
+
+
+def sandbox_for(folder: Path) -> Sandbox:
+    sandbox = Sandbox(folder, hide=(paths.config_folder(), paths.state_folder()))
+    try:
+        sandbox.check()
+    except SandboxError as error:
+        raise SettingsError(f"{error}; {error.hint}") from None
+    return sandbox
+
+
+def session_for(settings: Settings) -> SessionStore:
+    """A new session, or the one that was asked for: repaired, ended, or a copy if it is open elsewhere."""
+    redact = settings.credentials.redact
+    if settings.resume is None:
+        return SessionStore.create(settings.folder, redact=redact)
+    if settings.resume == "last":
+        summary, missing = last(settings.folder), "there is no earlier session in this folder"
+    else:
+        summary, missing = find(settings.resume, settings.folder), f"there is no session {settings.resume!r}"
+    if summary is None:
+        raise SessionError(f"{missing}. List them with: tui-agent --resume")
+    if Path(summary.folder) != settings.folder.resolve() and Path(summary.folder).is_dir():
+        raise SessionError(
+            f"the session {summary.id} belongs to another folder. "
+            f"Continue it with: tui-agent {summary.folder} --resume={summary.id}"
+        )
+    try:
+        session = SessionStore.open(summary.place, redact=redact)
+    except InUse:
+        session = SessionStore.fork(summary.place, settings.folder, redact=redact)
+    for event in closing_events(session.events):
+        session.append(event)
+        session.events.append(event)
+    return session
+
+
+def model_for(settings: Settings) -> Model:
+    if settings.demo:
+        from tui_agent.models.scripted import ScriptedModel
+
+        return ScriptedModel()
+    from tui_agent.models.anthropic import AnthropicModel
+    from tui_agent.models.retry import RetryingModel
+
+    keys = settings.credentials
+    # A server of one's own may want no key, but the SDK insists on something to send.
+    api_key = keys.api_key or (None if keys.auth_token else "none")
+    return RetryingModel(
+        AnthropicModel(
+            settings.model,
+            api_key=api_key,
+            auth_token=keys.auth_token,
+            base_url=settings.base_url,
+            version_header=settings.api_version,
+            effort=settings.effort,
+        )
+    )
