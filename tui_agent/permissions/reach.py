@@ -17,6 +17,7 @@ from tui_agent.permissions.words import Word
 
 _MAX_NAMES = 500
 _MAX_WALK = 5_000
+_MAX_COMPONENT = 600
 _NEVER = ("/proc", "/sys", "/dev")
 _SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv"})
 
@@ -71,6 +72,8 @@ def _step(prefix: str, part: str, place: str, last: bool) -> Iterator[str]:
     part = re.sub(r"\[([*?\[\]])\]", lambda m: "\0" + m.group(1), part)  # quoted characters mean themselves
     if not re.search(r"(?<!\0)[*?\[]", part):
         yield f"{prefix}{part.replace(chr(0), '')}{end}"
+        return
+    if len(part) > _MAX_COMPONENT:  # no name is that long
         return
     regex = _component(part)
     folder = os.path.join(place, prefix or ".")

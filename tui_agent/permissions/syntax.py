@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from tui_agent.permissions.grammar import MISSING, decode, encode, tree
@@ -174,6 +175,8 @@ class _Reader:
         if node.child_count > MAX_WORDS:
             return self._guard(f"more than {MAX_WORDS} words".replace(",", " "))
         self._covered(node, _BLANK, node.start_byte, node.end_byte)
+        if any(one.end_byte == other.start_byte for one, other in pairwise(node.children)):
+            self._guard("words that touch: the parser cuts some words in two")
         words: list[Word] = []
         unsafe = ""
         for child in node.children:
@@ -207,8 +210,9 @@ class _Reader:
     def _redirect(self, node: Node) -> str:
         """Why this redirect is not one of the harmless three, or nothing."""
         text = decode(self._data[node.start_byte : node.end_byte])
-        if sum(child.type in _WORDS for child in node.children) > 1:
-            self._guard("words after a redirect")
+        targets = [child for child in node.children if child.is_named and child.type != "file_descriptor"]
+        if len(targets) != 1 or not self._literal(targets[0]):
+            self._guard("a redirect that is not plain")
         return "" if _HARMLESS.fullmatch(text) else f"redirects: {text}"
 
     def _literal(self, node: Node) -> bool:

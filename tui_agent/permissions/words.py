@@ -7,6 +7,7 @@ import re
 from typing import NamedTuple
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./:,+@%^-]+")
+_QUOTED = re.compile(r"""'([^'*?\[\]]*)'|"([^"\\$`*?\[\]]*)\"""")
 _HOME = re.compile(r"\$(?:HOME\b|\{HOME\})")
 _PIECE = re.compile(
     r"""
@@ -53,6 +54,9 @@ def read_word(text: str) -> Word:
     """Take the quotes off one word, given as it is written."""
     if _PLAIN.fullmatch(text):
         return Word(text, text, text)
+    if quoted := _QUOTED.fullmatch(text):
+        inner = quoted.group(quoted.lastindex or 0)
+        return Word(text, inner, inner)
     value, pattern = _unquote(text)
     if value is None:
         filled = _HOME.sub(lambda _: os.path.expanduser("~"), text)
@@ -93,4 +97,7 @@ def _marks(text: str) -> tuple[bool, bool, bool, bool]:
 
 def guess_word(text: str) -> str | None:
     """What the word likely becomes, for those who need no more."""
-    return text if _PLAIN.fullmatch(text) else read_word(text).guess
+    if _PLAIN.fullmatch(text):
+        return text
+    quoted = _QUOTED.fullmatch(text)
+    return quoted.group(quoted.lastindex or 0) if quoted else read_word(text).guess
