@@ -116,4 +116,4 @@ def expanded(glob: str) -> list[str]:
             done.append(pattern)
         else:
             todo += [pattern[: found.start()] + part + pattern[found.end() :] for part in found[1].split(",")]
-    return done
+    return list(dict.fromkeys(done))

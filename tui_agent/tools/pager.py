@@ -39,7 +39,7 @@ class Pager:
             text = text.split("\n", skipped)[-1]
             self.lines += skipped
             self._begin()
-        *complete, rest = text.split("\n")
+        *complete, rest = text.split("\n", self.limit)  # no more, or a page would cost its whole piece
         for piece in complete:
             self._add(piece)
             self._end("\r\n" if self._returned else "\n")

@@ -164,16 +164,17 @@ class Lines:
         if self._opened is None or self._encoding is None:
             return None
         hit = offset + column - 1
-        start = max(offset, hit - _BESIDE)
-        data = self._read(4 * WIDTH, start)
-        line, end, _ = data.partition(b"\n")
-        line = line.removesuffix(b"\r") if end else line
-        encoding = "latin-1" if self._encoding == "latin-1" else "utf-8"
-        if start > offset and encoding == "utf-8":
-            line = line.lstrip(bytes(range(0x80, 0xC0)))  # the rest of a character that was cut
-        text = line.decode(encoding, "ignore" if encoding == "utf-8" else "replace")
+        start = max(offset, hit - 4 * _BESIDE)  # a character has four bytes at most
+        before = self._decoded(self._read(hit - start, start))
+        data = self._read(4 * WIDTH, hit)
+        rest, end, _ = data.partition(b"\n")
+        text = before[-_BESIDE:] + self._decoded(rest.removesuffix(b"\r") if end else rest)
+        less = start > offset or len(before) > _BESIDE
         more = len(text) > WIDTH or (not end and len(data) == 4 * WIDTH)
-        return f"{'…' if start > offset else ''}{to_model(text[:WIDTH])}{'…' if more else ''}"
+        return f"{'…' if less else ''}{to_model(text[:WIDTH])}{'…' if more else ''}"
+
+    def _decoded(self, data: bytes) -> str:
+        return data.decode("latin-1") if self._encoding == "latin-1" else data.decode("utf-8", "ignore")
 
     def _read(self, length: int, start: int) -> bytes:
         assert self._opened is not None
