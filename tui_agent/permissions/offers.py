@@ -21,10 +21,10 @@ from tui_agent.permissions.wrappers import NAMES as WRAPPERS
 from tui_agent.permissions.wrappers import base
 
 _RUN_ANYTHING = re.compile(
-    r"python[\d.]*|pypy[\d.]*|node|deno|bun|bunx|ruby|irb|perl|php|lua|luajit|[gmn]?awk|tclsh|expect|osascript|pwsh|R"
-    r"|Rscript|julia|ghci|scala|java|groovy|elixir|erl|guile|sed|ed|ex|vi|vim|nvim|emacs|make|gmake|just|npx|pnpx|uvx"
-    r"|pipx|ssh|scp|rsync|docker|podman|kubectl|source|\.|nc|socat|gdb|lldb|tar|ln|crontab|at|batch|screen|tmux|rm|curl"
-    r"|wget|git-shell|sqlite3|psql|mysql|nix|nix-shell|conda|ansible.*|terraform|sudoedit|passwd|dd|printf|cd|set"
+    r"python[\d.]*|pypy[\d.]*|node|deno|bun|ruby|irb|perl|php|lua|luajit|[gmn]?awk|tclsh|expect|osascript|pwsh|R"
+    r"|Rscript|julia|ghci|scala|java|groovy|elixir|erl|guile|sed|ed|ex|vi|vim|nvim|emacs|npx|pnpx|bunx|uvx|pipx|ssh"
+    r"|docker|podman|kubectl|source|\.|nc|socat|gdb|lldb|crontab|at|batch|screen|tmux|sqlite3|psql|mysql|nix-shell"
+    r"|conda|ansible.*|sudoedit|printf|cd|set|alias|hash|enable|export|declare|read"
 )
 _SUBCOMMANDS = {
     "git": "add commit status diff log show fetch pull stash checkout switch restore branch tag merge mv",
