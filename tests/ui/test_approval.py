@@ -6,7 +6,8 @@ import asyncio
 import time
 
 import pytest
-from asked import Host, _quick, armed, change_question, command_question, half_a_second, lines  # noqa: F401
+from asked import Host, armed, change_question, command_question, lines
+from asked import _quick, half_a_second  # noqa: F401  (fixtures)
 from grid import golden, grid
 from textual import events
 from textual.widgets import Button, TextArea
@@ -75,7 +76,8 @@ async def test_escape_stops_the_run_at_once(key: str) -> None:
         assert len(app.screen_stack) == 1
 
 
-async def test_typing_for_the_prompt_neither_answers_nor_is_lost(half_a_second: None) -> None:
+@pytest.mark.usefixtures("half_a_second")
+async def test_typing_for_the_prompt_neither_answers_nor_is_lost() -> None:
     app = Host()
     async with app.run_test() as pilot:
         await app.put(pilot, command_question("rm -rf build"), wait=False)
@@ -91,7 +93,8 @@ async def test_typing_for_the_prompt_neither_answers_nor_is_lost(half_a_second: 
         assert isinstance((await app.answered())[0], Allow)
 
 
-async def test_keys_that_waited_while_the_loop_was_busy_do_not_answer(half_a_second: None) -> None:
+@pytest.mark.usefixtures("half_a_second")
+async def test_keys_that_waited_while_the_loop_was_busy_do_not_answer() -> None:
     app = Host()
     async with app.run_test() as pilot:
         typed = time.monotonic()
@@ -106,7 +109,8 @@ async def test_keys_that_waited_while_the_loop_was_busy_do_not_answer(half_a_sec
         assert not app.asking.done()
 
 
-async def test_an_answer_needs_quiet_before_it(half_a_second: None) -> None:
+@pytest.mark.usefixtures("half_a_second")
+async def test_an_answer_needs_quiet_before_it() -> None:
     app = Host()
     async with app.run_test() as pilot:
         await app.put(pilot, command_question("ls"))
@@ -121,7 +125,8 @@ async def test_an_answer_needs_quiet_before_it(half_a_second: None) -> None:
         assert app.returned == ""
 
 
-async def test_a_paste_does_not_answer_and_goes_back(half_a_second: None) -> None:
+@pytest.mark.usefixtures("half_a_second")
+async def test_a_paste_does_not_answer_and_goes_back() -> None:
     app = Host()
     async with app.run_test() as pilot:
         await app.put(pilot, command_question("ls"))
@@ -242,7 +247,7 @@ async def test_an_edited_command_is_the_tools_own_amendment() -> None:
         question = command_question("rm -rf build", offer="run_command(rm *)")
         await app.put(pilot, question)
         await pilot.press("e")
-        await pilot.press("end", "!", "escape")
+        await pilot.press("!", "escape")
         await pilot.pause(armed())
         await pilot.press("e")
         assert app.screen.query_one(TextArea).text == "rm -rf build!"
@@ -271,7 +276,8 @@ async def test_a_comment_goes_with_either_answer() -> None:
             assert "comment: mind" in said
 
 
-async def test_always_shows_the_rule_and_its_scope_first(half_a_second: None) -> None:
+@pytest.mark.usefixtures("half_a_second")
+async def test_always_shows_the_rule_and_its_scope_first() -> None:
     app = Host()
     async with app.run_test() as pilot:
         await app.put(pilot, command_question("git commit -m x", offer="run_command(git commit *)"))
@@ -329,7 +335,8 @@ async def test_f2_shows_what_is_below_and_answers_wait() -> None:
         assert isinstance((await app.answered())[0], Allow)
 
 
-async def test_questions_of_other_kinds_come_one_after_the_other(half_a_second: None) -> None:
+@pytest.mark.usefixtures("half_a_second")
+async def test_questions_of_other_kinds_come_one_after_the_other() -> None:
     app = Host()
     async with app.run_test() as pilot:
         await app.put(pilot, command_question("one"), command_question("two"))

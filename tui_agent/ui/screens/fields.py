@@ -74,6 +74,8 @@ class Fields(Vertical):
         page = self.query_one(TextArea)
         self._open(label, "Ctrl+S takes it · Esc leaves", done, kept, page=True)
         page.load_text(self._kept.get(kept, text))
+        if page.document.line_count == 1:
+            page.move_cursor(page.document.end)
         page.focus()
 
     def _open(self, label: str, keys: str, done: Done, kept: str, *, page: bool) -> None:

@@ -61,7 +61,7 @@ class Sheet:
         self.edited = True
 
     def rebase(self, proposal: Proposal) -> None:
-        """The file changed on disk: the new proposal of the tool, with the text of the person if there is one."""
+        """The file changed on disk: the new proposal, with the text of the person if there is one."""
         from tui_agent.tools.changes import file_change
         from tui_agent.tools.details import FileChange
 

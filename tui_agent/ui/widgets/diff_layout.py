@@ -88,7 +88,7 @@ class Layout:
         if row.kind in ("head", "tail", "unended"):
             return 1
         if row.kind == "note":
-            return len(chopped([(self.rows.notes[row.old], "")], self.width))
+            return len(self._note(row))
         if self.rows.split:
             left = height(self.rows.old_text(row.old), self._room) if row.old >= 0 else 1
             right = height(self.rows.new_text(row.new), self._right_room) if row.new >= 0 else 1
@@ -109,13 +109,17 @@ class Layout:
         """Every line on the screen of a row, its first cell free for the cursor."""
         row = self.rows.rows[index]
         if row.kind == "note":
-            return [[*line] for line in chopped([(self.rows.notes[row.old], "warning")], self.width)]
+            return self._note(row)
         if row.kind in ("head", "tail"):
             return [[(shorten(self._heading(row), self.width), "head")]]
         if row.kind == "unended":
             return [self._unended(row)]
         lines = self._split_lines(row) if self.rows.split else self._unified_lines(row)
         return lines + self._comment(row)
+
+    def _note(self, row: Row) -> list[Line]:
+        lines = chopped([(self.rows.notes[row.old], "warning")], max(1, self.width - 2))
+        return [[("  ", "same"), *line] for line in lines]
 
     def _heading(self, row: Row) -> str:
         if row.kind == "tail":

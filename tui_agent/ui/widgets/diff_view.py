@@ -333,7 +333,7 @@ class DiffView(ShownView):
     def _looks_of_theme(self) -> Palette:
         if self._palette is None:
             app, ground = self.app, self.background_colors[1]
-            few = app.console.color_system in ("standard", "windows", None)
+            few = app.console.color_system in ("standard", "windows")
             if app.native_ansi_color or ground.ansi is not None or few:
                 self._palette = ANSI
             else:
