@@ -34,9 +34,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _main(list(sys.argv[1:] if argv is None else argv))
     except Usage as error:
-        return _refuse(str(error), 2)
+        return _stop(f"tui-agent: {error}", 2)
     except Crash as error:
-        return _refuse(str(error), 1)
+        return _stop(str(error), 1)
     except KeyboardInterrupt:
         return 130
 
@@ -63,10 +63,10 @@ def _main(argv: list[str]) -> int:
         return _show(settings)
 
 
-def _refuse(what: str, code: int) -> int:
+def _stop(why: str, code: int) -> int:
     from tui_agent.text import visible
 
-    print(f"tui-agent: {visible(what)}", file=sys.stderr)
+    print(visible(why), file=sys.stderr)
     return code
 
 

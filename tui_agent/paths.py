@@ -34,6 +34,11 @@ def log_folder() -> Path:
     return state_folder() / "log"
 
 
+def log_file() -> Path:
+    """What would otherwise be written over the screen."""
+    return log_folder() / "tui-agent.log"
+
+
 def sessions_folder() -> Path:
     return state_folder() / "sessions"
 
