@@ -13,6 +13,7 @@ from tui_agent.tools.arguments import Arguments, PathText, Whole
 from tui_agent.tools.change import FileTool
 from tui_agent.tools.clean import name_to_model
 from tui_agent.tools.details import FileRead
+from tui_agent.tools.trouble import shown
 from tui_agent.tools.truncate import LIMIT, count, size
 from tui_agent.tools.walk import Entry, Walk
 
@@ -40,7 +41,7 @@ class ListFiles(FileTool):
         async def run(signal: CancelSignal) -> ToolOutput:
             return await self.execute(parameters, signal)
 
-        return Proposal(f"List {path}", self.kind, (path,), None, run)
+        return Proposal(f"List {shown(path)}", self.kind, (path,), None, run)
 
     async def execute(self, parameters: ListFilesArguments, signal: CancelSignal) -> ToolOutput:
         output: ToolOutput = await in_thread(self._list, parameters, signal)
@@ -69,7 +70,9 @@ class ListFiles(FileTool):
         if not rows:
             notes.insert(0, "the folder is empty")
         text = "\n".join([*rows, *(f"[{note}]" for note in notes)])
-        return ToolOutput(text, FileRead(path=base, lines=len(rows), summary=count(len(rows), "entry")))
+        return ToolOutput(
+            text, FileRead(path=shown(base), lines=len(rows), summary=count(len(rows), "entry"))
+        )
 
 
 def _row(entry: Entry) -> str:

@@ -48,7 +48,7 @@ class ReadFile(FileTool):
         async def run(signal: CancelSignal) -> ToolOutput:
             return await self.execute(parameters, signal)
 
-        return Proposal(f"Read {path}", self.kind, (path,), None, run)
+        return Proposal(f"Read {shown(path)}", self.kind, (path,), None, run)
 
     async def execute(self, parameters: ReadFileArguments, signal: CancelSignal) -> ToolOutput:
         with await in_thread(self.workspace.open_read, parameters.path) as opened:
@@ -140,7 +140,9 @@ def _page(path: str, pager: Pager, notes: list[str], content_hash: str | None) -
         notes.append(f"{count(pager.cut, 'line')} cut; find text in them with search_files")
     text = "\n".join([*pager.rows, *(f"[{note}]" for note in notes)])
     summary = count(len(pager.rows), "line")
-    return ToolOutput(text, FileRead(path=path, hash=content_hash, lines=len(pager.rows), summary=summary))
+    return ToolOutput(
+        text, FileRead(path=shown(path), hash=content_hash, lines=len(pager.rows), summary=summary)
+    )
 
 
 def _not_text(path: str, head: bytes, length: int) -> ToolOutput:
@@ -149,12 +151,12 @@ def _not_text(path: str, head: bytes, length: int) -> ToolOutput:
     text = (
         f"{shown(path)} is {kind}, {size(length)}; there is no text to show. Use run_command to look into it."
     )
-    return ToolOutput(text, FileRead(path=path, summary=f"{kind}, {size(length)}"))
+    return ToolOutput(text, FileRead(path=shown(path), summary=f"{kind}, {size(length)}"))
 
 
 def _image(path: str, data: bytes, media_type: str, sides: tuple[int, int]) -> ToolOutput:
     facts = f"{media_type}, {sides[0]}×{sides[1]} pixels, {size(len(data))}"
-    details = FileRead(path=path, hash=digest(data), summary=facts)
+    details = FileRead(path=shown(path), hash=digest(data), summary=facts)
     if len(data) > MAX_IMAGE or max(sides) > MAX_SIDE or min(sides) == 0:
         limit = f"{size(MAX_IMAGE)} or {MAX_SIDE:,} pixels a side"
         text = f"{shown(path)} ({facts}) is over the limit of {limit}. Make a smaller copy with run_command."

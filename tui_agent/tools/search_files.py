@@ -45,7 +45,9 @@ class SearchFiles(FileTool):
         async def run(signal: CancelSignal) -> ToolOutput:
             return await self.execute(parameters, signal)
 
-        title = f"Search {clip_line(parameters.pattern, 60)}" + ("" if path == "." else f" in {path}")
+        title = f"Search {clip_line(to_model(parameters.pattern), 60)}" + (
+            "" if path == "." else f" in {shown(path)}"
+        )
         return Proposal(title, self.kind, (path,), None, run)
 
     async def execute(self, parameters: SearchFilesArguments, signal: CancelSignal) -> ToolOutput:
@@ -91,7 +93,7 @@ def _output(query: Query, found: Found) -> ToolOutput:
     notes = list(_notes(query, found, len(found.hits) - len(rows)))
     text = "\n".join([*rows, *(f"[{note}]" for note in notes)])
     return ToolOutput(
-        text, FileRead(path=query.base, lines=len(rows), summary=count(len(found.hits), "match"))
+        text, FileRead(path=shown(query.base), lines=len(rows), summary=count(len(found.hits), "match"))
     )
 
 

@@ -82,13 +82,23 @@ class Text:
         self.unit = len(feed)
         self.marked = self.encoding != "latin-1" and has_mark(data)
         self.start = len("\ufeff".encode(self.encoding)) if self.marked else 0
-        self.only_returns = feed not in data and back in data
+        self.only_returns = "\n" not in self.decoded and "\r" in self.decoded
         self.line_end = re.compile(re.escape(back) if self.only_returns else _either(feed, back))
 
     @cached_property
     def styles(self) -> tuple[str, ...]:
-        """The kinds of line ends in the file, the first one first."""
-        return tuple(dict.fromkeys(self._ends(self.start))) or ("\n",)
+        """The kinds of line ends in the file, that of its first line first; LF if no line ends."""
+        if self.only_returns:
+            return ("\r",)
+        text = self.decoded
+        returned = text.count("\r\n")
+        if returned in (0, text.count("\n")):
+            return ("\r\n",) if returned else ("\n",)
+        return ("\r\n", "\n") if text[: text.index("\n")].endswith("\r") else ("\n", "\r\n")
+
+    @cached_property
+    def decoded(self) -> str:
+        return self.data[self.start :].decode(self.encoding)
 
     def find(self, old: str) -> tuple[list[re.Match[bytes]], bool]:
         """Up to `_COUNTED` matches, overlapping ones too, and whether CRLF in `old` had to be read as LF."""
@@ -128,7 +138,7 @@ class Text:
         replaced = match[0].decode(self.encoding)
         ends = _LINE_END.findall(replaced) if len(self.styles) > 1 else []
         if len(set(ends)) > 1:
-            fitted = _with_ends_of(replaced, new, max(set(ends), key=ends.count))
+            fitted = _with_ends_of(replaced, new, max(dict.fromkeys(ends), key=ends.count))
         else:
             near = self._ends(match.end()) if len(self.styles) > 1 else iter(())
             style = ends[0] if ends else next(near, self.styles[0])
@@ -176,9 +186,7 @@ def _several(text: Text, matches: list[re.Match[bytes]]) -> str:
 
 
 def _not_found(text: Text, old: str) -> str:
-    decoded = text.data[text.start :].decode(text.encoding)
-    if text.only_returns:
-        decoded = decoded.replace("\r", "\n")
+    decoded = text.decoded.replace("\r", "\n") if text.only_returns else text.decoded
     found = nearest(decoded, old)
     if not decoded:
         return f"{shown(text.path)} is empty, so `old` can't be in it. Use write_file to fill it."

@@ -206,8 +206,7 @@ class Workspace:
     @contextmanager
     def _place(self, path: str) -> Iterator[Place]:
         with locate(self.fd, self._relative(path)) as place:
-            if place.stat is None:
-                _check_new(path, place)
+            _check_name(path, place)
             yield place
 
     @contextmanager
@@ -239,19 +238,22 @@ class Workspace:
         return same or get_close_matches(name, names, n=3, cutoff=0.75)
 
 
-def _check_new(path: str, place: Place) -> None:
-    """Names that exist are taken as they are; new ones must be what any program can read."""
-    names = (*place.missing, place.name)
+def _check_name(path: str, place: Place) -> None:
+    """Files that are changed have names that can be told and stored; new ones name what they say."""
+    try:
+        place.path.encode()
+    except UnicodeEncodeError:
+        raise ToolError(
+            f"{shown(path)} is not valid Unicode; nothing is written to such a name. "
+            "Choose another, or rename the file with run_command."
+        ) from None
+    if place.stat is not None:
+        return
+    first = (*place.missing, place.name)[0]
     if path.endswith("/"):
         raise ToolError(f"{shown(path)} ends with a slash, so it names a folder. Give the path of a file.")
-    if names[0] in _UNEXPANDED:
-        raise ToolError(
-            f"{shown(path)}: `{names[0]}` is not expanded. Give a path inside the working folder."
-        )
-    try:
-        "/".join(names).encode()
-    except UnicodeEncodeError:
-        raise ToolError(f"{shown(path)} is not valid Unicode. Choose another name.") from None
+    if first in _UNEXPANDED:
+        raise ToolError(f"{shown(path)}: `{first}` is not expanded. Give a path inside the working folder.")
 
 
 def too_large(path: str, found: int, limit: int = MAX_BYTES) -> ToolError:
