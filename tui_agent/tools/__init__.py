@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tui_agent.agent.tool import AgentTool
-    from tui_agent.tools.change import NOT_READ
+    from tui_agent.tools.details import NOT_READ
     from tui_agent.tools.jobs import Jobs
     from tui_agent.tools.workspace import Workspace
 
@@ -25,7 +25,7 @@ def __getattr__(name: str) -> object:
 
         return Workspace
     if name == "NOT_READ":
-        from tui_agent.tools.change import NOT_READ
+        from tui_agent.tools.details import NOT_READ
 
         return NOT_READ
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,14 +18,11 @@ from tui_agent.agent.errors import ToolError
 from tui_agent.agent.tool import AgentTool, Proposal, ToolOutput, earlier_proposals
 from tui_agent.tools.changes import file_change
 from tui_agent.tools.clean import to_model
-from tui_agent.tools.details import FileChange, digest
+from tui_agent.tools.details import NOT_READ, FileChange, digest
 from tui_agent.tools.file_io import read_whole, to_the_end
 from tui_agent.tools.trouble import Missing, shown
 from tui_agent.tools.truncate import clip, count
 from tui_agent.tools.workspace import Workspace
-
-NOT_READ = "not read before"
-"""A fact of a change that replaces content which the model has not seen: a person must see the diff."""
 
 _SHOWN_DIFF = 20_000
 

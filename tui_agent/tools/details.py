@@ -14,6 +14,9 @@ from pydantic import BaseModel, Field
 
 from tui_agent.agent.messages import Record
 
+NOT_READ = "not read before"
+"""A fact of a change that replaces content which the model has not seen: a person must see the diff."""
+
 
 def digest(data: bytes | None) -> str | None:
     """SHA-256 as hex, None for a file that isn't there."""

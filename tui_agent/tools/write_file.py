@@ -11,8 +11,8 @@ from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.errors import ToolError
 from tui_agent.agent.tool import Kind, Proposal, ToolOutput
 from tui_agent.tools.arguments import Arguments, PathText, Text
-from tui_agent.tools.change import NOT_READ, FileTool, base_of, counts, propose
-from tui_agent.tools.details import FileChange
+from tui_agent.tools.change import FileTool, base_of, counts, propose
+from tui_agent.tools.details import NOT_READ, FileChange
 from tui_agent.tools.lines import BINARY, encoding_of, has_mark, line_ends, split_lines
 from tui_agent.tools.trouble import shown
 from tui_agent.tools.truncate import count, size
