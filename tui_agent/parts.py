@@ -49,7 +49,8 @@ def session_for(settings: Settings) -> SessionStore:
         summary, missing = find(settings.resume, settings.folder), f"there is no session {settings.resume!r}"
     if summary is None:
         raise SessionError(f"{missing}. List them with: tui-agent --resume")
-    if Path(summary.folder) != settings.folder.resolve() and Path(summary.folder).is_dir():
+    elsewhere = summary.folder and Path(summary.folder) != settings.folder.resolve()
+    if elsewhere and Path(summary.folder).is_dir():  # a folder that was moved takes its sessions along
         raise SessionError(
             f"the session {summary.id} belongs to another folder. "
             f"Continue it with: tui-agent {summary.folder} --resume={summary.id}"

@@ -6,9 +6,12 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tui_agent import paths
 from tui_agent.agent import (
@@ -273,3 +276,33 @@ def test_a_folder_key_reads_well_and_tells_folders_apart(tmp_path: Path) -> None
     keys = {paths.folder_key(p) for p in (tmp_path / "a b", tmp_path / "x" / "a b", Path("/"))}
     assert len(keys) == 3
     assert all(key.startswith(("a_b-", "root-")) for key in keys)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_whatever_happened_to_the_file_what_follows_is_kept(folder: Path, data: st.DataObject) -> None:
+    place = saved(folder, "one", "two", "three")
+    whole = (place / FILE).read_bytes()
+    at = data.draw(st.integers(0, len(whole)))
+    until = data.draw(st.integers(at, len(whole)))
+    junk = data.draw(st.binary(max_size=30) | st.just(b"\0" * 5000))
+    (place / FILE).write_bytes(whole[:at] + junk + whole[until:])
+    store = reopened(place)
+    survivors = store.events
+    store.append(prompt("later"))
+    store.close()
+    again = reopened(place)
+    assert again.events == [*survivors, prompt("later")]
+    again.close()
+
+
+def test_a_long_session_opens_quickly(folder: Path) -> None:
+    store = SessionStore.create(folder)
+    event = prompt("x" * 200)
+    for _ in range(20_000):
+        store.append(event)
+    store.close()
+    began = time.process_time()
+    again = reopened(store.place)
+    assert len(again.events) == 20_000
+    assert time.process_time() - began < 3

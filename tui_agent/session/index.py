@@ -11,7 +11,8 @@ from tui_agent import paths
 from tui_agent.session.entries import Entry, decode
 from tui_agent.session.store import FILE
 
-_HEAD = 1 << 18  # the header, the declarations and a first prompt fit well into this
+_HEAD = 1 << 18
+"""Bytes that are looked through for a title: the declarations and a first prompt fit well into them."""
 
 
 @dataclass(frozen=True)
@@ -52,24 +53,25 @@ def find(identity: str, folder: Path) -> Summary | None:
 
 def summarise(place: Path) -> Summary | None:
     """Its first lines, its size, its age; None if it is no session."""
-    file = place / FILE
+    folder = title = ""
     try:
-        with file.open("rb") as opened:
-            head = opened.read(_HEAD)
+        with (place / FILE).open("rb") as opened:
             status = os.fstat(opened.fileno())
+            while not title and opened.tell() < _HEAD and (line := opened.readline(_HEAD)):
+                for part in decode(line):
+                    if isinstance(part, Entry):
+                        folder = part.session.folder if part.session else folder
+                        title = title or _title(part)
     except OSError:
         return None
-    folder = title = ""
-    for line in head.split(b"\n"):
-        for part in decode(line):
-            if isinstance(part, Entry) and part.session:
-                folder = part.session.folder
-            elif isinstance(part, Entry) and part.event and part.event.type == "turn_started":
-                words = " ".join(b.text for b in part.event.prompt if b.type == "text").split()
-                title = " ".join(words)[:80] or ("(images)" if part.event.prompt else "")
-        if title:
-            break
     return Summary(place.name, place, folder, title, status.st_mtime, status.st_size)
+
+
+def _title(entry: Entry) -> str:
+    if entry.event is None or entry.event.type != "turn_started" or not entry.event.prompt:
+        return ""
+    words = " ".join(block.text for block in entry.event.prompt if block.type == "text").split()
+    return " ".join(words)[:80] or "(images)"
 
 
 def _places(folder: Path) -> Iterator[Path]:
