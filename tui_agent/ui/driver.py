@@ -90,6 +90,13 @@ class TerminalDriver(LinuxDriver):
         super().close()
         self._give_output_back()
 
+    def _get_terminal_size(self) -> tuple[int, int]:
+        # Textual asks descriptor 1, which leads to the log.
+        try:
+            return os.get_terminal_size(self._file.fileno())
+        except OSError:
+            return super()._get_terminal_size()
+
     def _take_output(self) -> None:
         if self._own_output:
             return
