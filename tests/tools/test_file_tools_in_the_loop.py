@@ -113,6 +113,25 @@ async def test_a_parent_swapped_for_a_link_during_the_review_writes_nothing_outs
     assert host.get("was/f") == b"x\n"
 
 
+async def test_a_link_to_a_protected_place_inside_is_not_followed_after_the_review(host: Host) -> None:
+    """What was allowed for one path never happens at another one, even if that is in the folder too."""
+    host.put("d/keep", "")
+    host.put(".git/keep", "")
+
+    def decide(number: int, pending: Pending) -> Allow | Deny:
+        if len(gate.batches) > 1:
+            return Deny("another path")
+        (host.root / "d").rename(host.root / "was")
+        (host.root / "d").symlink_to(".git")
+        return Allow(pending.proposal)
+
+    gate = Asked(decide)
+    results = await run(host, gate, ("write_file", {"path": "d/config", "content": "evil"}))
+    assert results[0].is_error
+    assert [batch[0].path for batch in gate.batches] == ["d/config", ".git/config"]
+    assert not (host.root / ".git/config").exists()
+
+
 async def test_a_partly_taken_change_is_the_base_of_the_next(host: Host) -> None:
     host.put("f", "a\n" + "\n" * 20 + "b\n")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from files_host import Host
 
-from tui_agent.agent import ToolError
+from tui_agent.agent import StaleProposal, ToolError
 from tui_agent.tools import Workspace, openat
 from tui_agent.tools.details import digest
 
@@ -110,12 +110,15 @@ def test_links_inside_work_and_stay(work: Path) -> None:
     assert host.workspace.resolve("folder/f") == host.workspace.resolve("link") == "sub/f"
     change = host.workspace.target("link")
     assert change == ("sub/f", "")
-    host.workspace.write("link", b"new", base=digest(b"inside"))
+    with pytest.raises(StaleProposal, match="is sub/f now"):
+        host.workspace.write("link", b"new", base=digest(b"inside"))
+    host.workspace.write(change[0], b"new", base=digest(b"inside"))
     assert (work / "link").is_symlink()
     assert (work / "sub" / "f").read_bytes() == b"new"
-    host.workspace.write("dangling", b"made", base=None)
+    assert host.workspace.target("dangling") == ("made/later", "")
+    host.workspace.write("made/later", b"made", base=None)
     assert (work / "dangling").is_symlink()
-    assert (work / "made" / "later").read_bytes() == b"made"
+    assert (work / "dangling").read_bytes() == b"made"
 
 
 def test_the_walk_refuses_links_with_its_own_words(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:

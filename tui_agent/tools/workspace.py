@@ -17,7 +17,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from types import TracebackType
 
-from tui_agent.agent.errors import ToolError
+from tui_agent.agent.errors import StaleProposal, ToolError
 from tui_agent.tools import writer
 from tui_agent.tools.openat import LOOK, READ, open_beneath
 from tui_agent.tools.place import Place, locate, relative_to
@@ -144,14 +144,15 @@ class Workspace:
     def write(self, path: str, data: bytes, *, base: str | None) -> None:
         """Make `path` hold `data` if its content still has the hash `base` (None: it does not exist).
 
-        `StaleProposal` if it has another, and nothing is done.
+        `path` is real, as `target` gave it: a link that came into it since then is not followed.
+        `StaleProposal` if anything is not as it was, and nothing is done.
         """
-        with self._writing, self._explaining(path), self._place(path) as place:
+        with self._writing, self._explaining(path), self._unmoved(path) as place:
             writer.write(place, data, base=base, keep=self.before_write)
 
     def delete(self, path: str, *, base: str) -> None:
-        """Remove a file whose content still has the hash `base`."""
-        with self._writing, self._explaining(path), self._place(path) as place:
+        """Remove the file at the real `path`, if its content still has the hash `base`."""
+        with self._writing, self._explaining(path), self._unmoved(path) as place:
             writer.delete(place, base=base, keep=self.before_write)
 
     # paths
@@ -207,6 +208,13 @@ class Workspace:
     def _place(self, path: str) -> Iterator[Place]:
         with locate(self.fd, self._relative(path)) as place:
             _check_name(path, place)
+            yield place
+
+    @contextmanager
+    def _unmoved(self, path: str) -> Iterator[Place]:
+        with self._place(path) as place:
+            if place.path != path:
+                raise StaleProposal(f"{shown(path)} is {shown(place.path)} now; nothing was written.")
             yield place
 
     @contextmanager
