@@ -23,6 +23,9 @@ from tui_agent.agent.messages import (
 from tui_agent.agent.model import Retrying, TextDelta, ThinkingDelta
 from tui_agent.agent.tool import Kind
 
+UNKNOWN = "?"
+"""The digest of content that nobody looked at: it equals no other, and nothing is kept under it."""
+
 Details = SerializeAsAny[InstanceOf[BaseModel]] | dict[str, Any] | None
 
 
@@ -99,13 +102,18 @@ class ToolCallFinished(Record):
 
 
 class FileChanged(Record):
-    """A file is now `after`. Both are SHA-256 hex digests of its bytes, None where there was, or is, none."""
+    """A file is now `after`. Both are SHA-256 hex digests of its bytes, None where there was, or is, none.
+
+    `UNKNOWN` stands for content that nobody looked at. Modes are permission bits, None if not known.
+    """
 
     type: Literal["file_changed"] = "file_changed"
     path: str
     before: str | None
     after: str | None
     call_id: str | None = None
+    before_mode: int | None = None
+    after_mode: int | None = None
 
 
 class NoteAdded(Record):
