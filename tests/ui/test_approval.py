@@ -6,8 +6,7 @@ import asyncio
 import time
 
 import pytest
-from asked import Host, armed, change_question, command_question, lines
-from asked import _quick, half_a_second  # noqa: F401  (fixtures)
+from asked import Host, _quick, armed, change_question, command_question, half_a_second, lines  # noqa: F401  (fixtures)
 from grid import golden, grid
 from textual import events
 from textual.widgets import Button, TextArea
@@ -139,9 +138,8 @@ async def test_a_paste_does_not_answer_and_goes_back() -> None:
         assert app.returned == "y\n"
 
 
-async def test_clicks_count_only_when_armed_and_not_when_they_bring_the_window_back(
-    half_a_second: None,
-) -> None:
+@pytest.mark.usefixtures("half_a_second")
+async def test_clicks_count_only_when_armed_and_not_when_they_bring_the_window_back() -> None:
     app = Host()
     async with app.run_test() as pilot:
         await app.put(pilot, command_question("ls"), wait=False)

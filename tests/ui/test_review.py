@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from asked import Host, armed, change_question, lines
-from asked import _quick, half_a_second  # noqa: F401  (fixtures)
+from asked import Host, _quick, armed, change_question, half_a_second, lines  # noqa: F401  (fixtures)
 from grid import golden, grid
 from textual.widgets import Button
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 from typing import TYPE_CHECKING
 
 from tui_agent.text import plural, shorten, visible, width_of
@@ -135,9 +135,9 @@ class Layout:
     def _unended(self, row: Row) -> Line:
         words = "\\ no newline at end of file"
         if not self.rows.split:
-            return [(" " * self._gutter, "number"), (words, "mark")]
+            return [(" " * self._gutter, "number"), (shorten(words, self._room), "mark")]
         left = words if row.old >= 0 else ""
-        right = words if row.new >= 0 else ""
+        right = shorten(words, self._right_room) if row.new >= 0 else ""
         left = shorten(left, self._room).ljust(self._half - self._gutter)
         between = " " * (self._gutter - 2)
         return [(" " * self._gutter, "number"), (left, "mark"), ("│", "number"), (between + right, "mark")]
@@ -147,15 +147,11 @@ class Layout:
         side = "old" if row.kind == "old" else "new"
         out = self._out(row, side)
         body = self._body(row, side, look, out, self._room)
-        numbers = (row.old, row.new) if self._numbers == 2 else ((row.new if row.new >= 0 else row.old),)
-        return [
-            [
-                (" ×" if out else "  ", "out"),
-                *self._gutter_of(numbers if not part else (-1,) * len(numbers), look, out),
-                *line,
-            ]
-            for part, line in enumerate(body)
-        ]
+        numbers = (row.old, row.new) if self._numbers == 2 else (row.new if row.new >= 0 else row.old,)
+        margin = (" ×" if out else "  ", "out")
+        first = [margin, *self._gutter_of(numbers, look, out)]
+        rest = [margin, *self._gutter_of((-1,) * len(numbers), look, out)]
+        return [(rest if part else first) + line for part, line in enumerate(body)]
 
     def _split_lines(self, row: Row) -> list[Line]:
         halves: list[tuple[bool, str, list[Line]]] = []
@@ -164,23 +160,27 @@ class Layout:
             out = self._out(row, side)
             body = self._body(row, side, look, out, room) if index >= 0 else []
             halves.append((out, look, body))
-        (left_out, left_look, left), (right_out, right_look, right) = halves
-        lines: list[Line] = []
-        for part in range(max(len(left), len(right))):
-            old, new = (row.old, row.new) if not part else (-1, -1)
-            line: Line = [(" ×" if left_out and right_out else "  ", "out")]
-            line += self._half_line(left, part, old, left_look, left_out, self._half - 2)
-            line.append(("│", "number"))
-            line += self._half_line(right, part, new, right_look, right_out, self.width - self._half - 1)
-            lines.append(line)
-        return lines
+        (left_out, _, _), (right_out, _, _) = halves
+        margin = (" ×" if left_out and right_out else "  ", "out")
+        left = self._half_lines(*halves[0], row.old, self._half - 2)
+        right = self._half_lines(*halves[1], row.new, self.width - self._half - 1)
+        blank: tuple[Line, Line] = (
+            [(" " * (self._half - 2), "same")],
+            [(" " * (self.width - self._half - 1), "same")],
+        )
+        pairs = zip_longest(left, right)
+        return [[margin, *(old or blank[0]), ("│", "number"), *(new or blank[1])] for old, new in pairs]
 
-    def _half_line(self, body: list[Line], part: int, number: int, look: str, out: bool, width: int) -> Line:
-        if part >= len(body):
-            return [(" " * width, "same")]
-        line = [*self._gutter_of((number,), look, out), *body[part]]
-        used = sum(width_of(text) for text, _ in line)
-        return [*line, (" " * (width - used), "out" if out else look)]
+    def _half_lines(self, out: bool, look: str, body: list[Line], number: int, width: int) -> list[Line]:
+        """The lines of one side, each as wide as the side."""
+        first, rest = self._gutter_of((number,), look, out), self._gutter_of((-1,), look, out)
+        margin = sum(len(text) for text, _ in first)
+        fill = "out" if out else look
+        lines = []
+        for part, line in enumerate(body):
+            used = margin + sum(width_of(text) for text, _ in line)
+            lines.append([*(rest if part else first), *line, (" " * (width - used), fill)])
+        return lines
 
     def _gutter_of(self, numbers: Sequence[int], look: str, out: bool) -> Line:
         sign = _SIGNS.get(look, " ")

@@ -267,8 +267,20 @@ class DiffView(ShownView):
         self.top = max(0, made.layout.start(self._cursor) - max(0, offset)) if row is not None else 0
         self.changed()
         self.post_message(self.Loaded(self))
+        if not self.view.syntax and self._change is not None:
+            self.run_worker(self._colour(self._change.path, made.diff), exit_on_error=False)
         if then is not None:
             then()
+
+    async def _colour(self, path: str, diff: Diff) -> None:
+        """Add the colours of the language when they are there; the rows stay."""
+        from tui_agent.ui.widgets.diff_syntax import syntax_of
+
+        syntax = await asyncio.to_thread(syntax_of, path, diff)
+        if syntax and diff is self.diff:
+            self.view.syntax = syntax
+            self._drawn.clear()
+            self.changed()
 
     # Drawing -----------------------------------------------------------------------------------------
 
