@@ -38,7 +38,7 @@ LONG = {
 
 def forget():
     syntax.parse.cache_clear()
-    mentions.mentions.cache_clear()
+    mentions._mentions.cache_clear()
     grammar.tree.cache_clear()
     shell._everything.cache_clear()
 

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import random
-import shutil
 import subprocess
 from pathlib import Path
 
 from tui_agent.permissions.git_commands import COMMANDS
 from tui_agent.permissions.readers import READERS
 
-VALUES = [
-    *"a.py b.txt src src/c.py out new 1 3 -5 +2 HEAD HEAD~1 main v1 HEAD:a.py . - -- x=1 %H full json auto".split(),
-    *"/etc/passwd ../x ~/x .env *.py *.txt b* + +%Y 2020-01-01 010100002030 . .a $ENV 1,3p $p 2p a,b : , @x".split(),
-    *"( ) ! -o -exec ; {} -delete -print -name -type f -newer -fprintf -size +1 -maxdepth -ls -fls always".split(),
-]
-EXTRA = (
-    "-o --output --output=out -i --in-place -w -f --file --files0-from=b.txt -T --compress-program=./x -s --set -C "
-    "--pre=./x --hostname-bin=./x -O --ext-diff --textconv -d -D -m -c --exec --no-index -z -u -R -L --follow -e"
-).split()
+WORDS = """
+    a.py b.txt src src/c.py out new 1 3 -5 +2 HEAD HEAD~1 main v1 HEAD:a.py . - -- x=1 %H full json
+    auto /etc/passwd ../x ~/x .env *.py *.txt b* + +%Y 2020-01-01 010100002030 . .a $ENV 1,3p $p 2p
+    a,b : , @x ( ) ! -o -exec ; {} -delete -print -name -type f -newer -fprintf -size +1 -maxdepth
+    -ls -fls always
+"""
+DANGEROUS = """
+    -o --output --output=out -i --in-place -w -f --file --files0-from=b.txt -T
+    --compress-program=./x -s --set -C --pre=./x --hostname-bin=./x -O --ext-diff --textconv -d -D
+    -m -c --exec --no-index -z -u -R -L --follow -e
+"""
+VALUES, EXTRA = WORDS.split(), DANGEROUS.split()
 
 
 def command(random: random.Random) -> str:
@@ -81,9 +83,9 @@ def snapshot(folder: Path) -> dict[str, tuple[int, int, bytes]]:
     for path in sorted(folder.rglob("*")):
         status = path.lstat()
         content = path.read_bytes() if path.is_file() and path.name != "index" else b""
-        found[str(path.relative_to(folder))] = (status.st_mode, status.st_nlink if path.is_file() else 0, content)
+        found[str(path.relative_to(folder))] = (
+            status.st_mode,
+            status.st_nlink if path.is_file() else 0,
+            content,
+        )
     return found
-
-
-def copy(template: Path, folder: Path) -> None:
-    shutil.copytree(template, folder, symlinks=True)

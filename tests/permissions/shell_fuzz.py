@@ -6,18 +6,39 @@ import random
 import subprocess
 from pathlib import Path
 
-NAMES = "ls cat echo git grep sort rm make xargs find true".split()
+PROGRAMS = "ls cat echo git grep sort rm make xargs find true"
+PLAIN = "a b ab -n -la srcx a.py --opt=v -- - . .. x=1 HEAD~1 1 22 a,b a:b @ % + ^ # a#b = ! !a ~ a~ * ?"
+NAMES = PROGRAMS.split()
 PIECES = [
-    *"a b ab -n -la srcx a.py --opt=v -- - . .. x=1 HEAD~1 1 22 a,b a:b @ % + ^ # a#b = ! !a".split(),
-    "'a b'", "'a;b'", '"a b"', '"a && b"', "''", '""', 'a"b c"d', "a'b'\"c\"", "\\a", "\\;", "\\(", "\\*", "'*'",
-    '"\\""', '"\\a"', "\\'", "'\\'", '"\\\\"', "a\\b", "\\\\", "é", "'é'", "\"'\"", "'\"'", "~", "a~", "*", "?", "[a]",
-    "$x", "$(echo)", "`echo`", "{a,b}", "{}", "\\ ", "\\ a\"b\"", "$'a'", "<(echo)", "a=b", "--a='b c'", "\\\n", "\t",
-]  # fmt: skip
-JOINTS = [" ; ", ";", " && ", "&&", " || ", " | ", "|", "\n", " & ", " |& ", "\n\n", " ;\n", "; \n ", "&&\n", " |\n"]
-TAILS = ["", "", "", "", " 2>/dev/null", " >/dev/null", " 2>&1", " > /dev/null", " < /dev/null", ">/dev/null", "2>/dev/null", "2>&1", ";"]
-LEADS = ["", "", "", "", "", "", "! ", "time ", "X=1 ", "coproc ", "if ", "{ ", "( ", ">/dev/null ", " ", "\n"]
-
-
+    *PLAIN.split(),
+    *("[a]", "é", "a=b"),
+    *("'a b'", "'a;b'", '"a b"', '"a && b"', "''", '""', 'a"b c"d', "a'b'\"c\"", "\\a", "\\;", "\\(", "\\*"),
+    *("'*'", '"\\""', '"\\a"', "\\'", "'\\'", '"\\\\"', "a\\b", "\\\\", "'é'", '"\'"', "'\"'", "--a='b c'"),
+    *("$x", "$(echo)", "`echo`", "{a,b}", "{}", "\\ ", '\\ a"b"', "$'a'", "<(echo)", "\\\n", "\t"),
+]
+JOINTS = [" ; ", ";", " && ", "&&", " || ", " | ", "|", "\n", " & ", " |& ", "\n\n", " ;\n", "; \n ", "&&\n"]
+TAILS = [
+    *("", "", "", "", " 2>/dev/null", " >/dev/null", " 2>&1", " > /dev/null", " < /dev/null", ">/dev/null"),
+    *("2>/dev/null", "2>&1", ";"),
+]
+LEADS = [
+    "",
+    "",
+    "",
+    "",
+    "",
+    "",
+    "! ",
+    "time ",
+    "X=1 ",
+    "coproc ",
+    "if ",
+    "{ ",
+    "( ",
+    ">/dev/null ",
+    " ",
+    "\n",
+]
 CHARACTERS = "ab -=/~*?[]{}()<>|&;!#$'\"`\\\n\t,.:@%^+é0129"
 
 
@@ -49,7 +70,7 @@ class Recorder:
         self._records.mkdir()
         # a file for each call: the members of a pipeline run at the same time
         record = '"$RECORDS/$BASHPID.$((++__calls))"'
-        said = f"__said() {{ printf '%s\\0' \"$@\" > {record}; return \"$CODE\"; }}\n"
+        said = f'__said() {{ printf \'%s\\0\' "$@" > {record}; return "$CODE"; }}\n'
         self._prelude.write_text(said + "".join(f'{name}() {{ __said {name} "$@"; }}\n' for name in NAMES))
 
     def calls(self, command: str, code: int) -> list[tuple[str, ...]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pendings import Shown, pending
 
-from tui_agent.agent import Allow, CancelSignal, Cancelled, Deny
+from tui_agent.agent import Allow, Cancelled, CancelSignal, Deny
 from tui_agent.agent.gate import Answer
 from tui_agent.permissions import Broker, Mode, Policy, PolicyGate, Question, parse_rule
 from tui_agent.permissions.policy import NOT_READ
@@ -202,9 +202,11 @@ async def test_each_question_is_announced_when_it_is_put(person: Person, policy:
     assert "protected" in announced[0][2]
 
 
-async def test_a_question_says_its_commands_and_what_they_touch(person: Person, policy: Policy) -> None:
+async def test_a_question_says_its_commands_and_what_they_touch(
+    person: Person, policy: Policy, tmp_path: Path
+) -> None:
     for name in ("a.pyc", "b.pyc", "c"):
-        Path(policy.folder, name).touch()
+        (tmp_path / name).touch()
     person.yes()
     gate = PolicyGate(policy, Broker(person.ask))
     await gate.decide([pending("run_command", "make all && rm *.pyc c missing")], CancelSignal())

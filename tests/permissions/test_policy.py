@@ -13,6 +13,17 @@ from tui_agent.permissions import Mode, Policy, RuleError, parse_rule
 from tui_agent.permissions.modes import Verdict
 from tui_agent.permissions.policy import NOT_READ, Ruling
 
+PROTECTED = """
+    .git/hooks/pre-commit .git/config .GIT/hooks/x sub/.git/config .tui-agent/settings.toml .vscode/tasks.json
+    .idea/x.xml .github/workflows/ci.yml .GitHub/Workflows/ci.yml .envrc .mcp.json .bashrc sub/.zshrc .profile
+    .husky/pre-commit .gitlab-ci.yml .env .env.local id_rsa .npmrc
+"""
+SECRET = """
+    .env .env.production config/.ENV id_rsa keys/server.pem x.key .netrc .npmrc credentials.json .aws/config
+    .git-credentials Credentials
+"""
+ORDINARY = "environment.py keys.py src/credit.py monkey.txt .github/x.md"
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -93,18 +104,20 @@ def test_a_deny_rule_is_not_passed_by_a_link(folder: Path) -> None:
     (folder / "link").symlink_to("private")
     (folder / "k2").symlink_to("private/k")
     decide = policy(folder, Mode.AUTO, ("deny", "read_file(private/**)")).decide
-    for target in ("private/k", "link/k", "k2", "./src/../private/k", str(folder / "private" / "k"), "private"):
+    for target in (
+        "private/k",
+        "link/k",
+        "k2",
+        "./src/../private/k",
+        str(folder / "private" / "k"),
+        "private",
+    ):
         assert decide(pending("read_file", target)).verdict == "deny", target
     assert decide(pending("read_file", "a.py")).verdict == "allow"
 
 
 @pytest.mark.parametrize("mode", [Mode.ASK, Mode.ACCEPT_EDITS, Mode.AUTO])
-@pytest.mark.parametrize(
-    "target",
-    """.git/hooks/pre-commit .git/config .GIT/hooks/x sub/.git/config .tui-agent/settings.toml .vscode/tasks.json
-    .idea/x.xml .github/workflows/ci.yml .GitHub/Workflows/ci.yml .envrc .mcp.json .bashrc sub/.zshrc .profile
-    .husky/pre-commit .gitlab-ci.yml .env .env.local id_rsa .npmrc""".split(),
-)
+@pytest.mark.parametrize("target", PROTECTED.split())
 def test_protected_files_always_ask(folder: Path, mode: Mode, target: str) -> None:
     decide = policy(folder, mode, ("allow", "write_file"), ("allow", "write_file(**)")).decide
     assert verdict(decide(pending("write_file", target))) == ("ask", "mode")
@@ -117,17 +130,13 @@ def test_protected_files_ask_through_a_link(folder: Path) -> None:
     assert policy(folder, Mode.AUTO).decide(pending("write_file", "g/hooks/x")).verdict == "ask"
 
 
-@pytest.mark.parametrize(
-    "target",
-    """.env .env.production config/.ENV id_rsa keys/server.pem x.key .netrc .npmrc credentials.json .aws/config
-    .git-credentials Credentials""".split(),
-)
+@pytest.mark.parametrize("target", SECRET.split())
 def test_secrets_ask_before_they_are_read(folder: Path, target: str) -> None:
     decide = policy(folder, Mode.AUTO, ("allow", "read_file(**)")).decide
     assert verdict(decide(pending("read_file", target))) == ("ask", "mode")
 
 
-@pytest.mark.parametrize("target", "environment.py keys.py src/credit.py monkey.txt .github/x.md".split())
+@pytest.mark.parametrize("target", ORDINARY.split())
 def test_ordinary_names_are_not_secrets(folder: Path, target: str) -> None:
     assert policy(folder).decide(pending("read_file", target)).verdict == "allow"
 
@@ -168,7 +177,10 @@ def test_the_order_is_deny_ask_allow(folder: Path) -> None:
 
 
 def test_what_was_not_read_is_never_overwritten_unseen(folder: Path) -> None:
-    for decide in (policy(folder, Mode.AUTO).decide, policy(folder, Mode.ASK, ("allow", "write_file")).decide):
+    for decide in (
+        policy(folder, Mode.AUTO).decide,
+        policy(folder, Mode.ASK, ("allow", "write_file")).decide,
+    ):
         ruling = decide(pending("write_file", "a.py", facts=["new", NOT_READ]))
         assert ruling.verdict == "ask"
         assert "read it first" in ruling.unasked
@@ -208,9 +220,17 @@ def test_grants_count_for_their_scope(folder: Path, tmp_path: Path) -> None:
     first.grant("run_command(make c)", "always")
     assert [first.decide(pending("run_command", f"make {x}")).verdict for x in "abc"] == ["allow"] * 3
     first.new_turn()
-    assert [first.decide(pending("run_command", f"make {x}")).verdict for x in "abc"] == ["ask", "allow", "allow"]
+    assert [first.decide(pending("run_command", f"make {x}")).verdict for x in "abc"] == [
+        "ask",
+        "allow",
+        "allow",
+    ]
     again = Policy(Mode.ASK, (), folder, state_folder=state)
-    assert [again.decide(pending("run_command", f"make {x}")).verdict for x in "abc"] == ["ask", "ask", "allow"]
+    assert [again.decide(pending("run_command", f"make {x}")).verdict for x in "abc"] == [
+        "ask",
+        "ask",
+        "allow",
+    ]
     other = Policy(Mode.ASK, (), folder / "src", state_folder=state)
     assert other.decide(pending("run_command", "make c")).verdict == "ask"
     link = tmp_path / "by-link"
@@ -252,7 +272,9 @@ def test_a_saved_line_that_cannot_be_read_grants_nothing(folder: Path, tmp_path:
     state.mkdir()
     texts = ["run_command(", 7, "run_command(make)"]
     (state / "grants.json").write_text(json.dumps({"folders": {os.path.realpath(folder): texts}}))
-    assert [rule.text for rule in Policy(Mode.ASK, (), folder, state_folder=state).rules] == ["run_command(make)"]
+    assert [rule.text for rule in Policy(Mode.ASK, (), folder, state_folder=state).rules] == [
+        "run_command(make)"
+    ]
 
 
 def test_the_log_and_the_use_counts(folder: Path) -> None:

@@ -54,4 +54,4 @@ def test_the_recorder_sees_what_runs(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path)
     assert recorder.calls("ls 'a b' && cat \"c\"", 0) == [("cat", "c"), ("ls", "a b")]
     assert recorder.calls("ls x && cat y", 1) == [("ls", "x")]
-    assert recorder.calls("cat \\ a\"b\"", 0) == [("cat", " ab")]
+    assert recorder.calls('cat \\ a"b"', 0) == [("cat", " ab")]

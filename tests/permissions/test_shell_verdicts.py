@@ -92,24 +92,38 @@ def test_neighbours(folder: Path, case: dict[str, Any]) -> None:
         ("cat <<< x", [("deny", "cat <<< x")], "deny", "rule"),
     ],
 )
-def test_the_order_of_the_sources(folder: Path, command: str, rules: Rules, verdict: str, source: str) -> None:
+def test_the_order_of_the_sources(
+    folder: Path, command: str, rules: Rules, verdict: str, source: str
+) -> None:
     decision = decide_command(command, folder=folder, rules=rules)
     assert (decision.verdict, decision.source) == (verdict, source), decision
 
 
 WRAPPED = (
-    "sudo {}", "sudo -u bob -- {}", "doas {}", "env A=1 {}", "env -u A {}", "env -S '{}'", "nohup {}", "nice -n 5 {}",
-    "timeout -s KILL 5 {}", "setsid -f {}", "xargs -I x {}", "find . -exec {} ';'", "command {}", "exec {}",
-    "sh -c '{}'", "bash -xec '{}'", "eval '{}'", "trap '{}' EXIT", "if {}; then ls; fi", "f() {{ {}; }}", "({})",
-    "ls | {}", "ls & {}", "ls\n{}", "echo $({})", "echo `{}`", "cat <({})", "while {}; do ls; done", "! {}", "{{ {}; }}",
-    "sh <<X\n{}\nX", "echo '{}' | sh", "sudo sh -c 'nohup {}'", "/usr/bin/sudo {}", "> x {}", "A=1 {}", "ls ' ; {}",
-    "su -c '{}'", "watch -n 1 {}", "busybox {}", "time {}", "coproc {}", "case x in x) {};; esac", "find . -ok {} \\;",
-)  # fmt: skip
+    *("sudo {}", "sudo -u bob -- {}", "doas {}", "env A=1 {}", "env -u A {}", "env -S '{}'", "nohup {}"),
+    *("nice -n 5 {}", "timeout -s KILL 5 {}", "setsid -f {}", "xargs -I x {}", "find . -exec {} ';'"),
+    *("command {}", "exec {}", "sh -c '{}'", "bash -xec '{}'", "eval '{}'", "trap '{}' EXIT", "time {}"),
+    *(
+        "if {}; then ls; fi",
+        "f() {{ {}; }}",
+        "({})",
+        "ls | {}",
+        "ls & {}",
+        "ls\n{}",
+        "echo $({})",
+        "echo `{}`",
+    ),
+    *("cat <({})", "while {}; do ls; done", "! {}", "{{ {}; }}", "sh <<X\n{}\nX", "echo '{}' | sh"),
+    *("sudo sh -c 'nohup {}'", "/usr/bin/sudo {}", "> x {}", "A=1 {}", "ls ' ; {}", "su -c '{}'"),
+    *("watch -n 1 {}", "busybox {}", "coproc {}", "case x in x) {};; esac", "find . -ok {} \\;"),
+)
 
 
 @pytest.mark.parametrize("wrapper", WRAPPED)
 def test_deny_looks_through_wrappers(folder: Path, wrapper: str) -> None:
-    denied = decide_command(wrapper.format("curl x"), folder=folder, rules=[("deny", "curl *"), ("allow", "*")])
+    denied = decide_command(
+        wrapper.format("curl x"), folder=folder, rules=[("deny", "curl *"), ("allow", "*")]
+    )
     assert (denied.verdict, denied.source) == ("deny", "rule")
     other = decide_command(wrapper.format("curlx x"), folder=folder, rules=[("deny", "curl *")])
     assert other.verdict != "deny"
@@ -132,13 +146,18 @@ def test_deny_holds_past_every_limit(folder: Path) -> None:
 def test_limits_ask(folder: Path) -> None:
     rules = [("allow", "*")]
     assert decide_command("echo " + "a" * 9_995, folder=folder, rules=rules).verdict == "allow"
-    for command in ("echo " + "a" * 9_996, "true; " * 51, "true && " * 60 + "touch x", "echo " + "a " * 1_001):
+    for command in (
+        "echo " + "a" * 9_996,
+        "true; " * 51,
+        "true && " * 60 + "touch x",
+        "echo " + "a " * 1_001,
+    ):
         assert decide_command(command, folder=folder, rules=rules).source == "guard", command[:40]
 
 
 @pytest.fixture
 def without_parser(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    caches = (grammar.parser, grammar.tree, syntax.parse, mentions.mentions)
+    caches = (grammar.parser, grammar.tree, syntax.parse, mentions._mentions)
     for cache in caches:
         cache.cache_clear()
     for name in ("tree_sitter", "tree_sitter_bash"):
@@ -162,7 +181,13 @@ def test_no_process_is_started(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     def refuse(*args: object, **kwargs: object) -> None:
         raise AssertionError("a process was started")
 
-    for owner, name in ((subprocess, "Popen"), (os, "system"), (os, "fork"), (os, "posix_spawn"), (os, "execve")):
+    for owner, name in (
+        (subprocess, "Popen"),
+        (os, "system"),
+        (os, "fork"),
+        (os, "posix_spawn"),
+        (os, "execve"),
+    ):
         monkeypatch.setattr(owner, name, refuse)
     for command in ("git status", "ls *.py", "sudo make", "find . -name x"):
         assert decide_command(command, folder=folder).verdict in ("allow", "ask")

@@ -6,8 +6,9 @@ would take too long, the line is cut up by hand as well.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -39,17 +40,22 @@ def has_many_operators(command: str) -> bool:
     return sum(1 for _ in _OPERATORS.finditer(command)) > MAX_OPERATORS
 
 
-@lru_cache(maxsize=64)
 def mentions(command: str) -> Mentions:
+    """What `command` mentions; never raises."""
+    return _mentions(command, os.path.expanduser("~"))
+
+
+@lru_cache(maxsize=64)
+def _mentions(command: str, home: str) -> Mentions:
     commands: dict[Words, None] = {}
     writes: list[str] = []
     fed: list[str] = []
     data = encode(command)
     root = None if has_many_operators(command) or len(data) > _MAX_PARSED else tree(data)
     if root is not None:
-        _collect(root, data, commands, writes, fed)
+        _Collector(data, home, commands, writes, fed).collect(root)
     if root is None or root.has_error:
-        commands |= dict.fromkeys(_cut(command))
+        commands |= dict.fromkeys(_cut(command, home))
         writes += _cut_writes(command)
     return Mentions(tuple(commands), tuple(writes), tuple(fed))
 
@@ -77,51 +83,54 @@ _WORD_KINDS = frozenset(
 _OPAQUE = frozenset({"command_substitution", "process_substitution", "arithmetic_expansion"})
 
 
-def _collect(root: Node, data: bytes, commands: dict[Words, None], writes: list[str], fed: list[str]) -> None:
-    """By a stack of our own: trees may be thousands deep."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        children = node.children
-        if not children:
-            if node.type == "heredoc_body":
-                fed.append(decode(data[node.start_byte : node.end_byte]))
-            continue
-        kind = node.type
-        if kind == "command":
-            words = tuple(_guesses(children, data))
-            if words:
-                commands[words] = None
-        elif kind == "redirected_statement":
-            # The parser hands the words after a redirect to the redirect.
-            rest = [
-                word for child in children if child.type == "file_redirect" for word in _rest(child, data)
-            ]
-            if rest:
-                body = next((child for child in children if child.type == "command"), None)
-                commands[(*(_guesses(body.children, data) if body else ()), *rest)] = None
-        elif kind == "file_redirect":
-            if not any(child.type in ("<", "<&") for child in children):
-                writes += [word for word in _guesses(children, data) if word is not None]
-        elif kind == "heredoc_body":
-            fed.append(decode(data[node.start_byte : node.end_byte]))
-        elif kind == "herestring_redirect":
-            fed += [word for word in _guesses(children, data) if word is not None]
-        stack.extend(reversed(children))
+class _Collector(NamedTuple):
+    """Walks a tree by a stack of its own: trees may be thousands deep."""
 
+    data: bytes
+    home: str
+    commands: dict[Words, None]
+    writes: list[str]
+    fed: list[str]
 
-def _guesses(nodes: list[Node], data: bytes) -> Iterator[str | None]:
-    for node in nodes:
-        kind = node.type
-        if kind in _WORD_KINDS:
-            start, end = node.start_byte, node.end_byte
-            # Substitutions are walked by themselves; reading them at each level would be quadratic.
-            known = kind not in _OPAQUE and end - start <= _MAX_WORD
-            yield guess_word(decode(data[start:end])) if known else None
+    def collect(self, root: Node) -> None:
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            children = node.children
+            kind = node.type
+            if kind == "command":
+                self._command(self._guesses(children))
+            elif kind == "redirected_statement":
+                self._after_redirect(children)
+            elif kind == "file_redirect":
+                if not any(child.type in ("<", "<&") for child in children):
+                    self.writes.extend(word for word in self._guesses(children) if word is not None)
+            elif kind == "heredoc_body":
+                self.fed.append(decode(self.data[node.start_byte : node.end_byte]))
+            elif kind == "herestring_redirect":
+                self.fed.extend(word for word in self._guesses(children) if word is not None)
+            stack.extend(reversed(children))
 
+    def _command(self, words: Iterable[str | None]) -> None:
+        if known := tuple(words):
+            self.commands[known] = None
 
-def _rest(redirect: Node, data: bytes) -> list[str | None]:
-    return list(_guesses(redirect.children, data))[1:]
+    def _after_redirect(self, children: list[Node]) -> None:
+        """The parser hands the words after a redirect to the redirect."""
+        redirects = [child for child in children if child.type == "file_redirect"]
+        rest = [word for child in redirects for word in list(self._guesses(child.children))[1:]]
+        if rest:
+            body = next((child.children for child in children if child.type == "command"), [])
+            self._command((*self._guesses(body), *rest))
+
+    def _guesses(self, nodes: list[Node]) -> Iterator[str | None]:
+        for node in nodes:
+            kind = node.type
+            if kind in _WORD_KINDS:
+                start, end = node.start_byte, node.end_byte
+                # Substitutions are walked by themselves; reading them at each level would be quadratic.
+                known = kind not in _OPAQUE and end - start <= _MAX_WORD
+                yield guess_word(decode(self.data[start:end]), self.home) if known else None
 
 
 _SEPARATORS = re.compile(r"[;&|\n(){}<>`]+|\$\(")
@@ -129,9 +138,9 @@ _TOKENS = re.compile(r"""(?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*"|['"\\])+""",
 _WRITES = re.compile(r">[|&]?[ \t]{0,99}([^\s;&|<>(){}]{1,256})")
 
 
-def _cut(command: str) -> Iterator[Words]:
+def _cut(command: str, home: str) -> Iterator[Words]:
     for piece in dict.fromkeys(_SEPARATORS.split(command.replace("\\\n", ""))):
-        words = tuple(guess_word(token.strip("\"'")) for token in _TOKENS.findall(piece))
+        words = tuple(guess_word(token.strip("\"'"), home) for token in _TOKENS.findall(piece))
         if words:
             yield words
 

@@ -19,7 +19,9 @@ _PLACES = ("/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap")
 _HINT = "install it (Debian, Ubuntu: apt install bubblewrap), or start without --sandbox"
 _CHECK_SECONDS = 5.0
 
-_GIT_CLOSED = ("hooks", "config", "config.worktree", "info", "modules", "worktrees", "commondir")
+_GIT_CLOSED = ("hooks", "config", "config.worktree", "info", "modules", "worktrees")
+# Names another place for the configuration. It can't be covered while it is missing, since git reads it.
+_POINTER = ".git/commondir"
 _FOLDER_CLOSED = (".tui-agent", ".vscode", ".idea", ".envrc", ".mcp.json", ".github/workflows")
 _HIDDEN_FOLDERS = [
     ".ssh",
@@ -66,6 +68,8 @@ class Sandbox:
         self.folder = os.path.realpath(folder)
         self.net = net
         self._hide = tuple(os.path.realpath(path) for path in hide)
+        self._covered: set[str] = set()
+        self._no_pointer = False
 
     def check(self) -> None:
         """Run nothing in it once; raises `SandboxError` with the cause if that fails."""
@@ -119,14 +123,20 @@ class Sandbox:
         ]
 
     def tidy(self) -> None:
-        """Remove the empty folders that covering missing paths left behind."""
-        for path in self._cover:
+        """Undo what a run leaves: the empty folders under closed paths, and a planted pointer of git's.
+
+        Call it when nothing runs inside any more: a path that is removed is no longer closed.
+        """
+        pointer = os.path.join(self.folder, _POINTER)
+        if self._no_pointer and os.path.lexists(pointer) and not os.path.isdir(pointer):
+            os.unlink(pointer)
+        for path in sorted(self._covered, key=len, reverse=True):
             try:
                 os.rmdir(path)
             except OSError:
                 continue
-
-    _cover: tuple[str, ...] = ()
+        self._covered.clear()
+        self._no_pointer = False
 
     def _names_resolver(self) -> Iterator[str]:
         target = os.path.realpath("/etc/resolv.conf")
@@ -145,13 +155,17 @@ class Sandbox:
                 yield from ("--ro-bind", "/dev/null", real)
 
     def _closed(self) -> Iterator[str]:
-        cover: list[str] = []
         git = os.path.join(self.folder, ".git")
         names = list(_FOLDER_CLOSED)
         self._refuse_links(git)
         if os.path.isdir(git):
             yield from ("--bind", git, git)  # otherwise it could be renamed, and a new one put in its place
             names += [f".git/{name}" for name in _GIT_CLOSED]
+            pointer = os.path.join(self.folder, _POINTER)
+            if os.path.lexists(pointer):
+                names.append(_POINTER)
+            else:
+                self._no_pointer = True
         elif os.path.lexists(git):
             yield from ("--ro-bind", git, git)
         else:
@@ -161,10 +175,13 @@ class Sandbox:
             self._refuse_links(path)
             if os.path.lexists(path):
                 yield from ("--ro-bind", path, path)
-            elif name != ".git/commondir" and os.path.isdir(os.path.dirname(path)):
+            else:
                 yield from ("--perms", "0555", "--tmpfs", path, "--remount-ro", path)
-                cover.append(path)
-        self._cover = tuple(cover)
+                self._covered |= {path, *self._missing_parents(path)}
+
+    def _missing_parents(self, path: str) -> Iterator[str]:
+        while not os.path.lexists(path := os.path.dirname(path)):
+            yield path
 
     def _refuse_links(self, path: str) -> None:
         relative = os.path.relpath(path, self.folder)

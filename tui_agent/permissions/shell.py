@@ -136,7 +136,7 @@ class _Mentioned:
     @property
     def all(self) -> list[Words]:
         if self._all is None:
-            self._all = _everything(self.command)
+            self._all = _everything(self.command, os.path.expanduser("~"))
         return self._all
 
     def first(self, rules: Sequence[Rule], verdict: Verdict) -> Rule | None:
@@ -151,7 +151,7 @@ class _Mentioned:
 
 
 @lru_cache(maxsize=32)
-def _everything(command: str) -> list[Words]:
+def _everything(command: str, home: str) -> list[Words]:
     return everything(command)
 
 
@@ -179,6 +179,6 @@ def _rule(verdict: Verdict, text: str) -> Rule:
 
 def command_key(command: str) -> str:
     """Equal for commands that differ only in blanks, quoting, and the wrappers around them."""
-    mentioned = _everything(command)
+    mentioned = everything(command)
     plain = parse(command).plain
     return json.dumps([mentioned[-1]] if len(plain) == 1 and mentioned else [*mentioned, command])

@@ -6,6 +6,7 @@ when one of the files changes, the folder is asked about again.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
@@ -67,10 +68,10 @@ def _read(folder: str | Path, name: str) -> ProjectFile | None:
         return None
     if isinstance(descriptor, str):
         return ProjectFile(name, "", descriptor)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return ProjectFile(name, "", "not a regular file")
     with open(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            return ProjectFile(name, "", "not a regular file")
         data = file.read(_LIMIT + 1)
     if len(data) > _LIMIT:
         return ProjectFile(name, "", f"larger than {_LIMIT // 1024} KiB")
@@ -94,7 +95,7 @@ def _open(folder: str, name: str) -> int | str | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        link = error.errno in (40, 20)  # ELOOP, ENOTDIR: a link, or a file where a folder should be
+        link = error.errno in (errno.ELOOP, errno.ENOTDIR)
         return "a link, which is not followed" if link else (error.strerror or "unreadable")
     finally:
         os.close(place)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import NamedTuple
 
@@ -30,15 +29,13 @@ def names(text: str) -> frozenset[str]:
 
 
 class Word(NamedTuple):
-    """`value` is None if only the shell knows it. `glob`, `tilde`: it holds such, unquoted.
+    """`value` is None if only the shell knows it. `glob`, `tilde`, `brace`: it holds such, unquoted.
 
-    `guess` is for deny rules, which look at what the word likely becomes: `~` and `$HOME` are filled in.
     `pattern` is the word with what was quoted escaped, so that only unquoted `*?[` are live.
     """
 
     text: str
     value: str | None
-    guess: str | None
     glob: bool = False
     tilde: bool = False
     brace: bool = False
@@ -52,18 +49,33 @@ class Word(NamedTuple):
 
 def read_word(text: str) -> Word:
     """Take the quotes off one word, given as it is written."""
-    if _PLAIN.fullmatch(text):
-        return Word(text, text, text)
-    if quoted := _QUOTED.fullmatch(text):
-        inner = quoted.group(quoted.lastindex or 0)
-        return Word(text, inner, inner)
+    plain = _simple(text)
+    if plain is not None:
+        return Word(text, plain)
     value, pattern = _unquote(text)
     if value is None:
-        filled = _HOME.sub(lambda _: os.path.expanduser("~"), text)
-        return Word(text, None, _unquote(filled)[0] if filled != text else None)
-    bare, glob, tilde, brace = _marks(text)
-    guess = os.path.expanduser(value) if bare else value
-    return Word(text, value, guess, glob, tilde, brace, pattern)
+        return Word(text, None)
+    return Word(text, value, *_marks(text), pattern)
+
+
+def guess_word(text: str, home: str) -> str | None:
+    """What the word likely becomes when it runs, for deny rules: `~` and `$HOME` are filled in."""
+    plain = _simple(text)
+    if plain is not None:
+        return plain
+    text = _HOME.sub(lambda _: home, text)
+    value, _pattern = _unquote(text)
+    if value is None or not (text == "~" or text.startswith("~/")):
+        return value
+    return home + value[1:]
+
+
+def _simple(text: str) -> str | None:
+    """The common cases: nothing special in it, or one pair of quotes around nothing special."""
+    if _PLAIN.fullmatch(text):
+        return text
+    quoted = _QUOTED.fullmatch(text)
+    return quoted.group(quoted.lastindex or 0) if quoted else None
 
 
 def _unquote(text: str) -> tuple[str | None, str]:
@@ -81,8 +93,8 @@ def _unquote(text: str) -> tuple[str | None, str]:
     return "".join(value), "".join(pattern)
 
 
-def _marks(text: str) -> tuple[bool, bool, bool, bool]:
-    """Whether a tilde leads, a glob is live, a tilde may be expanded, a brace may be expanded."""
+def _marks(text: str) -> tuple[bool, bool, bool]:
+    """Whether a glob is live, a tilde may be expanded, a brace may be expanded."""
     glob = tilde = brace = False
     before = ""
     for match in _PIECE.finditer(text):
@@ -92,12 +104,4 @@ def _marks(text: str) -> tuple[bool, bool, bool, bool]:
         # Bash also expands a tilde after '=' or ':' in a word that looks like an assignment.
         tilde = tilde or (kind == "tilde" and (before == "" or before[-1] in "=:"))
         before = match.group()
-    return text.startswith("~"), glob, tilde, brace and text != "{}"
-
-
-def guess_word(text: str) -> str | None:
-    """What the word likely becomes, for those who need no more."""
-    if _PLAIN.fullmatch(text):
-        return text
-    quoted = _QUOTED.fullmatch(text)
-    return quoted.group(quoted.lastindex or 0) if quoted else read_word(text).guess
+    return glob, tilde, brace and text != "{}"
