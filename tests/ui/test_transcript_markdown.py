@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -78,6 +79,34 @@ def test_layout() -> None:
 )
 def test_what_looks_like_html_or_a_definition_is_shown(html: str) -> None:
     assert " ".join(" ".join(texts(html)).split()) == " ".join(html.split())
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ">" * 500 + " deep",
+        "\n".join(" " * 2 * n + f"- x{n}" for n in range(80)),
+        "`a" * 20_000,
+        "[" * 20_000 + " x",
+    ],
+)
+def test_no_text_is_lost_or_slow_in_a_hostile_block(source: str) -> None:
+    start = time.process_time()
+    rows = markdown_rows(source, 80)
+    assert time.process_time() - start < 0.5
+    letters = "".join(filter(str.isalnum, "".join(row.text for row in rows)))
+    assert letters == "".join(filter(str.isalnum, source))
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.text(alphabet="ab \n\t`*_[]()<>|-#:1.~!\\é", max_size=60), st.integers(6, 40))
+def test_every_letter_of_any_text_is_shown(source: str, width: int) -> None:
+    text = "".join(
+        row.text
+        for row in markdown_rows(source.replace("](", "] (").replace("~~~", "~").replace("```", "`"), width)
+    )
+    for letter in "abé":
+        assert text.count(letter) >= source.count(letter)
 
 
 def test_a_link_shows_its_whole_address() -> None:

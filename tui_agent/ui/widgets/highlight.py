@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
 _STYLES = (
-    ("Comment", "italic $text-muted"),
+    ("Comment", "italic $foreground 70%"),
     ("Keyword", "$text-primary"),
     ("Operator.Word", "$text-primary"),
     ("Literal.String", "$text-success"),

@@ -8,6 +8,7 @@ Code blocks and tables that are longer than the cap end in a row that says how m
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -24,16 +25,25 @@ if TYPE_CHECKING:
 CAP = 60
 """Lines of a code block or table that are shown before it is expanded."""
 
+DEEPEST = 60
+"""Levels of nesting."""
+LONGEST = 10_000
+"""Characters of a paragraph in which marks are looked for."""
+
 _MARKS = {"strong_open": "bold", "em_open": "italic", "s_open": "strike"}
 _HEADINGS = {"h1": "bold underline $text-primary", "h2": "bold $text-primary", "h3": "bold"}
-_MUTED = "$text-muted"
+_MUTED = "$foreground 70%"
 
 
 @lru_cache(maxsize=1)
 def parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("reference")
+    return (
+        MarkdownIt("commonmark", {"html": False, "maxNesting": DEEPEST})
+        .enable(["table", "strikethrough"])
+        .disable("reference")
+    )
 
 
 def warm() -> None:
@@ -42,8 +52,29 @@ def warm() -> None:
 
 
 def markdown_rows(source: str, width: int, *, expanded: bool = False) -> list[TextRow]:
-    """`source` as rows, with a blank row between blocks and none around them."""
-    return _Layout(width, expanded).blocks(parser().parse(source), Margin.plain())
+    """`source` as rows, with a blank row between blocks and none around them.
+
+    The parser leaves out what is nested too deep; then the source is shown as it is.
+    """
+    tokens = _tokens(source)
+    if any(token.level >= DEEPEST - 2 for token in tokens):
+        return flow(((untabbed(source), ""),), Margin.plain(), width)
+    return _Layout(width, expanded).blocks(tokens, Margin.plain())
+
+
+def _tokens(source: str) -> list[Token]:
+    """The tokens of `source`; a very long paragraph stays plain, since some take time by its square."""
+    md = parser()
+    tokens: list[Token] = []
+    md.block.parse(source, md, {}, tokens)
+    for token in tokens:
+        if token.type == "inline":
+            token.children = []
+            if len(token.content) <= LONGEST:
+                md.inline.parse(token.content, md, {}, token.children)
+            else:
+                token.children.append(replace(token, type="text", children=None))
+    return tokens
 
 
 class _Layout:
@@ -65,7 +96,7 @@ class _Layout:
             case "paragraph_open":
                 return flow(inline(inner[0].children or ()), margin, self.width)
             case "heading_open":
-                style = _HEADINGS.get(token.tag, "bold $text-muted")
+                style = _HEADINGS.get(token.tag, "bold $foreground 70%")
                 return flow(inline(inner[0].children or (), style), margin, self.width)
             case "fence":
                 return self._code(token.content, token.info.split(maxsplit=1)[:1], margin)
