@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from tui_agent.agent.events import FLEETING
 from tui_agent.agent.messages import TextContent
 from tui_agent.credentials import Credentials
 from tui_agent.permissions.broker import Question
+from tui_agent.permissions.sandbox import find_bwrap
 from tui_agent.permissions.trust import trust
 from tui_agent.runtime import Runtime
 from tui_agent.session.store import FILE, SessionError, load
@@ -273,3 +275,27 @@ async def test_cancelling_before_anything_came_leaves_no_trace_in_the_history(
     await runtime.close()
     assert [m["role"] for m in api.requests[1].body["messages"]] == ["user"]
     assert "one" not in json.dumps(api.requests[1].body["messages"])
+
+
+@pytest.mark.skipif(find_bwrap() is None, reason="needs bubblewrap")
+async def test_with_the_sandbox_auto_runs_commands_that_can_change_the_folder_only(
+    messages_api: StartAPI, folder: Path, tmp_path: Path
+) -> None:
+    command = f"touch inside; touch {tmp_path}/outside; ls -a"
+    api = await messages_api(reply(call("run_command", {"command": command})), "done")
+    desk = Desk()
+    runtime = await Runtime.open(settings_for(api, folder, mode="auto", sandbox=True), on_event=desk.show)
+    await runtime.prompt("run")
+    await runtime.close()
+    assert runtime.unanswered == []
+    assert sorted(os.listdir(folder)) == ["a.txt", "inside"]
+    assert not (tmp_path / "outside").exists()
+
+
+async def test_a_sandbox_that_can_t_be_had_is_said_before_anything_starts(
+    messages_api: StartAPI, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = await messages_api()
+    monkeypatch.setattr("tui_agent.permissions.sandbox._PLACES", ("/nowhere/bwrap",))
+    with pytest.raises(SettingsError, match=r"bubblewrap .* is not installed; install it"):
+        await Runtime.open(settings_for(api, folder, sandbox=True))

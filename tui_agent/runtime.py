@@ -154,8 +154,7 @@ class Runtime:
 
         The start-up leaves the collector off: what it makes stays for good, and is never looked at again.
         """
-        load = getattr(self.agent.model, "warm", None)
-        if load is not None:
+        if load := getattr(self.agent.model, "warm", None):
             await in_thread(load)
         gc.freeze()
         gc.enable()
@@ -185,6 +184,8 @@ class Runtime:
         """End every command and let the session go. The run should have ended before."""
         await in_thread(kill_all)
         self._tidy()
+        if close := getattr(self.agent.model, "close", None):
+            await close()
         for task in list(self._showing):
             task.cancel()
         await in_thread(self.session.sync)
