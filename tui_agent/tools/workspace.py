@@ -141,14 +141,19 @@ class Workspace:
             writer.check_writable(place)
             return place.path, writer.in_place_reason(place)
 
-    def write(self, path: str, data: bytes, *, base: str | None) -> None:
+    def write(self, path: str, data: bytes, *, base: str | None, mode: int | None = None) -> None:
         """Make `path` hold `data` if its content still has the hash `base` (None: it does not exist).
 
         `path` is real, as `target` gave it: a link that came into it since then is not followed.
-        `StaleProposal` if anything is not as it was, and nothing is done.
+        `StaleProposal` if anything is not as it was, and nothing is done. `mode` is for a file that is made.
         """
         with self._writing, self._explaining(path), self._unmoved(path) as place:
-            writer.write(place, data, base=base, keep=self.before_write)
+            writer.write(place, data, base=base, keep=self.before_write, mode=mode)
+
+    def set_mode(self, path: str, mode: int, *, base: str) -> None:
+        """Give the file at the real `path` these permission bits, if its content has the hash `base`."""
+        with self._writing, self._explaining(path), self._unmoved(path) as place:
+            writer.set_mode(place, mode, base=base)
 
     def delete(self, path: str, *, base: str) -> None:
         """Remove the file at the real `path`, if its content still has the hash `base`."""

@@ -29,13 +29,14 @@ Keep = Callable[[str, bytes | None], None]
 _ATTEMPTS = 3
 
 
-def write(place: Place, data: bytes, *, base: str | None, keep: Keep) -> None:
+def write(place: Place, data: bytes, *, base: str | None, keep: Keep, mode: int | None = None) -> None:
     """Make the file at `place` hold `data`, if its bytes now have the hash `base` (None: there is no file).
 
-    Otherwise `StaleProposal`, and nothing is done. OSError: nothing is changed either.
+    Otherwise `StaleProposal`, and nothing is done. OSError: nothing is changed either. A file that is there
+    keeps its mode; a new one gets `mode`, or what the umask leaves.
     """
     if base is None:
-        _create(place, data, keep)
+        _create(place, data, keep, mode)
         return
     for _ in range(_ATTEMPTS):
         with _Present(place) as present:
@@ -58,6 +59,14 @@ def delete(place: Place, *, base: str, keep: Keep) -> None:
     with _Present(place) as present:
         keep(place.path, present.read(base))
         os.unlink(place.name, dir_fd=place.folder)
+    sync_folder(place.folder)
+
+
+def set_mode(place: Place, mode: int, *, base: str) -> None:
+    """Give the file these permission bits, if its bytes now have the hash `base`. A read-only one, too."""
+    with _Present(place, writable=False) as present:
+        present.read(base)
+        os.fchmod(present.fd, mode)
     sync_folder(place.folder)
 
 
@@ -98,8 +107,9 @@ _WRITE = os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXE
 class _Present:
     """The file that is there, held open while it is read, compared and replaced."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, *, writable: bool = True) -> None:
         self.place = place
+        self.writable = writable
 
     def __enter__(self) -> _Present:
         try:
@@ -108,7 +118,8 @@ class _Present:
             raise StaleProposal(f"{shown(self.place.path)} is gone; nothing was written.") from None
         self.place.stat = self.stat = os.fstat(self.fd)
         try:
-            check_writable(self.place)
+            if self.writable:
+                check_writable(self.place)
         except BaseException:
             os.close(self.fd)
             raise
@@ -161,7 +172,7 @@ def _put(fd: int, data: bytes) -> None:
     os.fsync(fd)
 
 
-def _create(place: Place, data: bytes, keep: Keep) -> None:
+def _create(place: Place, data: bytes, keep: Keep, mode: int | None) -> None:
     appeared = StaleProposal(f"{shown(place.path)} exists by now; nothing was written.")
     if place.stat is not None:
         raise appeared
@@ -176,8 +187,10 @@ def _create(place: Place, data: bytes, keep: Keep) -> None:
             below = open_beneath(folder, name, LOOK | os.O_DIRECTORY, links=False)
             os.close(folder)
             folder = below
-        with Temp(folder, 0o666) as temp:
+        with Temp(folder, 0o666 if mode is None else 0o600) as temp:
             temp.fill(data)
+            if mode is not None:
+                os.fchmod(temp.fd, mode)
             temp.create(place.name)
     except BaseException as error:
         for parent, name in reversed(made):
