@@ -423,3 +423,18 @@ async def test_big_code_is_coloured_from_a_thread() -> None:
         strip = app.screen._compositor.render_strips()[0]
         assert len({s.style.color for s in strip if s.style and s.text.strip()}) > 1
         assert view.pieces[0].strips
+
+
+async def test_a_piece_that_cannot_be_laid_out_shows_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tui_agent.ui.widgets import pieces
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(pieces, "markdown_rows", broken)
+    app = Host()
+    async with app.run_test(size=(40, 8)) as pilot:
+        app.view.add_prompt("question")
+        app.view.add_answer("**answer**")
+        await settle(pilot)
+        assert shown(app)[:3] == ["› question", "", "  **answer**"]

@@ -64,12 +64,19 @@ class Piece:
     def settle(self, width: int) -> list[TextRow]:
         """The rows for `width`, without the gap; `height` is exact from now on."""
         if self._rows is None or self.width != width:
-            self._rows = self.layout(width)
+            self._rows = self._laid_out(width)
             if self.width != width:
                 self.strips.clear()
             self.width = width
             self.height = self.gap + len(self._rows)
         return self._rows
+
+    def _laid_out(self, width: int) -> list[TextRow]:
+        try:
+            return self.layout(width)
+        except Exception:
+            # One piece that can't be laid out must not take the screen with it; its text still shows.
+            return flow(((untabbed(visible(self.searched())), ""),), Margin.plain(), width)
 
     def touch(self) -> None:
         """Something about it changed: lay it out anew when it is next looked at."""
