@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING
 from textual import events
 from textual.app import App
 
+from tui_agent.paths import log_file, private_folder
+from tui_agent.ui.driver import TerminalDriver
+
 if TYPE_CHECKING:
     from textual.driver import Driver
 
@@ -29,7 +32,7 @@ class Lifecycle(App[int], inherit_bindings=False):
     """When the terminal got the focus: the click that brought it does nothing else."""
 
     def __init__(self, *, driver_class: type[Driver] | None = None) -> None:
-        super().__init__(driver_class=driver_class)
+        super().__init__(driver_class=driver_class or TerminalDriver)
         self._last_words: list[str] = []
 
     async def leave(self, return_code: int = 0) -> None:
@@ -41,6 +44,8 @@ class Lifecycle(App[int], inherit_bindings=False):
         raise NotImplementedError
 
     def on_load(self) -> None:
+        TerminalDriver.log = log_file()
+        private_folder(TerminalDriver.log.parent)
         loop = asyncio.get_running_loop()
         for number in SIGNALS:
             loop.add_signal_handler(number, self._signalled, number)
