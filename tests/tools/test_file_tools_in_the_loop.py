@@ -18,6 +18,7 @@ from tui_agent.agent import (
     ToolResultMessage,
     execute_tool_calls,
 )
+from tui_agent.tools import Workspace, coding_tools
 from tui_agent.tools.details import FileChange
 
 Decide = Callable[[int, Pending], Allow | Deny]
@@ -177,3 +178,25 @@ async def test_no_call_leaves_anything_that_cannot_be_sent(host: Host) -> None:
         assert "\0" not in result.text
         assert "\x1b" not in result.text
         result.model_dump_json().encode()
+
+
+async def test_a_file_nobody_read_or_saw_is_not_replaced_whoever_lets_it_run(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("precious\n")
+    call = ToolCall(id="1", name="write_file", arguments={"path": "a.txt", "content": "new\n"})
+
+    class Waves:
+        def __init__(self, by: Any) -> None:
+            self.by = by
+
+        async def decide(self, batch: Any, signal: CancelSignal) -> Any:
+            return [Allow(pending.proposal, by=self.by) for pending in batch]
+
+    tools = coding_tools(Workspace(tmp_path))
+    for gate in (None, Waves("rule"), Waves("mode")):
+        [result] = await execute_tool_calls([call], tools, signal=CancelSignal(), gate=gate)
+        assert result.is_error
+        assert "Read it first" in result.text
+        assert (tmp_path / "a.txt").read_text() == "precious\n"
+    [result] = await execute_tool_calls([call], tools, signal=CancelSignal(), gate=Waves("user"))
+    assert not result.is_error
+    assert (tmp_path / "a.txt").read_text() == "new\n"

@@ -57,6 +57,7 @@ from tui_agent.agent.tool import (
     Proposal,
     Tool,
     ToolOutput,
+    approved_by,
     current_call_id,
     earlier_proposals,
 )
@@ -111,6 +112,7 @@ __all__ = [
     "Usage",
     "UsageUpdated",
     "UserMessage",
+    "approved_by",
     "current_call_id",
     "earlier_proposals",
     "execute_tool_calls",

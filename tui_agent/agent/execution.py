@@ -23,7 +23,7 @@ from tui_agent.agent.events import AgentEvent, ApprovalDecided, Emit, ToolCallFi
 from tui_agent.agent.gate import Allow, Answer, Deny, Gate
 from tui_agent.agent.messages import ToolCall, ToolResultMessage
 from tui_agent.agent.results import answer, declined, interrupted, result_of, said, with_comment
-from tui_agent.agent.tool import AgentTool, Pending, Proposal, _call, _earlier
+from tui_agent.agent.tool import AgentTool, Pending, Proposal, _approver, _call, _earlier
 
 LISTED = 20
 """Names that the error about an unknown tool lists."""
@@ -237,6 +237,7 @@ class Execution:
                 reason = NOT_RUN if self.signal.cancelled else "not run: the user stopped this call"
                 return answer(call, reason, is_error=True)
             began, mark = time.monotonic(), _call.set(call.id)
+            approver = _approver.set(allow.by if self.gate is not None else None)
             try:
                 result = result_of(call, await allow.proposal.run(signal))
                 return with_comment(result, allow.comment)
@@ -255,6 +256,7 @@ class Execution:
                 return answer(call, said(error), is_error=True)
             finally:
                 _call.reset(mark)
+                _approver.reset(approver)
         return answer(call, "not run: what it works on kept changing; look again first", is_error=True)
 
     async def _again(self, member: Member, allow: Allow) -> Allow | ToolResultMessage:

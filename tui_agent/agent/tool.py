@@ -194,3 +194,11 @@ _call: ContextVar[str] = ContextVar("current_call_id", default="")
 def current_call_id() -> str:
     """Inside `prepare`, `execute` or a proposal's `run`: the id of the call that is being worked on."""
     return _call.get()
+
+
+_approver: ContextVar[str | None] = ContextVar("approved_by", default=None)
+
+
+def approved_by() -> str | None:
+    """Inside a proposal's `run`: who allowed it (user, rule, mode), None where there is no gate."""
+    return _approver.get()

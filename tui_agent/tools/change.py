@@ -7,15 +7,24 @@ has exactly that `before`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import BaseModel
 
 from tui_agent.agent.calling import in_thread
 from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.errors import ToolError
-from tui_agent.agent.tool import AgentTool, Proposal, ToolOutput, earlier_proposals
+from tui_agent.agent.tool import (
+    AgentTool,
+    Content,
+    Kind,
+    Proposal,
+    ToolOutput,
+    approved_by,
+    earlier_proposals,
+)
 from tui_agent.tools.changes import file_change
 from tui_agent.tools.clean import to_model
 from tui_agent.tools.details import NOT_READ, FileChange, digest
@@ -43,6 +52,16 @@ class FileTool(AgentTool):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self.workspace = workspace
+
+
+class ChangeTool(FileTool):
+    """One that proposes a change: doing it is running the proposal."""
+
+    kind: Kind = "write"
+
+    async def execute(self, parameters: Any, signal: CancelSignal) -> Content:
+        proposal = self.prepare(parameters, signal)
+        return await (await proposal if isinstance(proposal, Awaitable) else proposal).run(signal)
 
 
 async def base_of(workspace: Workspace, path: str, signal: CancelSignal, *, may_be_new: bool) -> Base:
@@ -111,6 +130,11 @@ class _Change:
         change, after = self.change, self.change.after
         if after is None or after == change.before:
             raise ToolError(f"Nothing of the change to {shown(change.path)} is left, so nothing was written.")
+        if NOT_READ in self.facts and approved_by() != "user":
+            raise ToolError(
+                f"{shown(change.path)} exists and was not read in its present state, and nobody has seen "
+                "what would be replaced; nothing was written. Read it first, then send the call again."
+            )
         await to_the_end(lambda: self.workspace.write(change.path, after, base=change.before_hash))
         if self.whole or self.base.seen:
             self.workspace.mark_seen(change.path, change.after_hash or "")

@@ -6,9 +6,9 @@ from pydantic import Field
 
 from tui_agent.agent.calling import in_thread
 from tui_agent.agent.cancel import CancelSignal
-from tui_agent.agent.tool import Kind, Proposal, ToolOutput
+from tui_agent.agent.tool import Proposal
 from tui_agent.tools.arguments import Arguments, PathText, Text
-from tui_agent.tools.change import FileTool, base_of, counts, propose
+from tui_agent.tools.change import ChangeTool, base_of, counts, propose
 from tui_agent.tools.details import FileChange
 from tui_agent.tools.splice import Spliced, splice
 from tui_agent.tools.trouble import shown
@@ -22,7 +22,7 @@ class EditFileArguments(Arguments):
     replace_all: bool = Field(default=False, description="Replace every place, not just a unique one.")
 
 
-class EditFile(FileTool):
+class EditFile(ChangeTool):
     name = "edit_file"
     description = (
         "Replace one exact fragment of a text file. Blanks and tabs count; the encoding, line ends and every "
@@ -30,7 +30,6 @@ class EditFile(FileTool):
         "are told where the nearest text is. Several edits of one file may be sent in one reply."
     )
     parameters = EditFileArguments
-    kind: Kind = "write"
 
     async def prepare(self, parameters: EditFileArguments, signal: CancelSignal) -> Proposal:
         base = await base_of(self.workspace, parameters.path, signal, may_be_new=False)
@@ -44,8 +43,3 @@ class EditFile(FileTool):
             return f"Edited {shown(path)} {where} ({counts(change)})."
 
         return await propose(self.workspace, f"Edit {path}", base, result.data, told=told, whole=False)
-
-    async def execute(self, parameters: EditFileArguments, signal: CancelSignal) -> ToolOutput:
-        output = await (await self.prepare(parameters, signal)).run(signal)
-        assert isinstance(output, ToolOutput)
-        return output

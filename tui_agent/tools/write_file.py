@@ -9,9 +9,9 @@ from pydantic import Field
 from tui_agent.agent.calling import in_thread
 from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.errors import ToolError
-from tui_agent.agent.tool import Kind, Proposal, ToolOutput
+from tui_agent.agent.tool import Proposal
 from tui_agent.tools.arguments import Arguments, PathText, Text
-from tui_agent.tools.change import FileTool, base_of, counts, propose
+from tui_agent.tools.change import ChangeTool, base_of, counts, propose
 from tui_agent.tools.details import NOT_READ, FileChange
 from tui_agent.tools.lines import BINARY, encoding_of, has_mark, line_ends, split_lines
 from tui_agent.tools.trouble import shown
@@ -25,14 +25,13 @@ class WriteFileArguments(Arguments):
     content: Text = Field(description="The whole new content.")
 
 
-class WriteFile(FileTool):
+class WriteFile(ChangeTool):
     name = "write_file"
     description = (
         "Create a file (and the folders on its way) or replace all of an existing one, as UTF-8. Read a file "
         "before you replace it; to change a part use edit_file."
     )
     parameters = WriteFileArguments
-    kind: Kind = "write"
 
     async def prepare(self, parameters: WriteFileArguments, signal: CancelSignal) -> Proposal:
         base = await base_of(self.workspace, parameters.path, signal, may_be_new=True)
@@ -48,19 +47,6 @@ class WriteFile(FileTool):
 
         title = f"{'Create' if before is None else 'Replace'} {path}"
         return await propose(self.workspace, title, base, after, facts, told=told, whole=True)
-
-    async def execute(self, parameters: WriteFileArguments, signal: CancelSignal) -> ToolOutput:
-        """Without a gate nobody sees the diff, so only what was read is replaced."""
-        proposal = await self.prepare(parameters, signal)
-        assert isinstance(proposal.details, FileChange)
-        if NOT_READ in proposal.details.facts:
-            raise ToolError(
-                f"{shown(proposal.details.path)} exists and was not read in its present state; nothing was "
-                "written. Read it first, then send the call again (or use edit_file)."
-            )
-        output = await proposal.run(signal)
-        assert isinstance(output, ToolOutput)
-        return output
 
 
 def _content(text: str, before: bytes | None) -> tuple[bytes, tuple[str, ...]]:
