@@ -221,7 +221,9 @@ async def test_the_search_line() -> None:
         assert pilot.app.focused is pane.entry
 
 
-async def test_copying_reaches_the_clipboard() -> None:
+async def test_copying_reaches_the_clipboard(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TMUX", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
     async with Host().run_test(size=(60, 12)) as pilot:
         await tell(pilot, *TURN)
         pilot.app.query_one(ConversationPane).entry.focus()

@@ -13,7 +13,7 @@ from textual.app import ComposeResult
 from textual.widget import Widget
 
 from tui_agent.text import plural, visible
-from tui_agent.ui import safe
+from tui_agent.ui import clipboard, safe
 from tui_agent.ui.calls import Call, Calls
 from tui_agent.ui.panes.call_rows import duration
 from tui_agent.ui.panes.pane import Pane
@@ -181,10 +181,9 @@ class ConversationPane(Pane):
         self.transcript.focus()
 
     @on(Reading.Copied)
-    def _copy(self, event: Reading.Copied) -> None:
+    async def _copy(self, event: Reading.Copied) -> None:
         event.stop()
-        self.app.copy_to_clipboard(event.text)
-        safe.notify(self, f"Copied {plural(len(event.text), 'character')}.", timeout=2)
+        safe.notify(self, await clipboard.copy(self.app, event.text), timeout=4)
 
 
 def _line(call: Call) -> CallLine:
