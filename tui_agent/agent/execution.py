@@ -55,7 +55,6 @@ class Member:
     """One call on its way: `pending` once it is prepared, `refused` once it is known not to run."""
 
     call: ToolCall
-    began: float
     tool: AgentTool | None = None
     parameters: Any = None
     pending: Pending | None = None
@@ -103,7 +102,7 @@ class Execution:
             yield from [members] if together else ([call] for call in members)
 
     async def _run_batch(self, calls: list[ToolCall]) -> list[ToolResultMessage]:
-        members = [Member(call, time.monotonic()) for call in calls]
+        members = [Member(call) for call in calls]
         for member in members:
             self.signals[member.call.id] = self.signal.child()
         try:
@@ -121,9 +120,10 @@ class Execution:
     async def _finish(self, member: Member, allowed: dict[str, Allow]) -> ToolResultMessage:
         if member.refused is None and self.signal.cancelled:
             member.refused = answer(member.call, NOT_RUN, is_error=True)
+        began = time.monotonic()  # the person's thinking before it doesn't count
         result = member.refused or await self._run_one(member, allowed[member.call.id])
         result = self.review(member.call, result)
-        await self.emit(ToolCallFinished(result=result, seconds=time.monotonic() - member.began))
+        await self.emit(ToolCallFinished(result=result, seconds=time.monotonic() - began))
         return result
 
     # before it runs
