@@ -22,6 +22,7 @@ from tui_agent.ui.messages import ShowCall, StopCall
 from tui_agent.ui.panes import call_rows
 from tui_agent.ui.panes.pane import Pane, PaneTitle
 from tui_agent.ui.widgets.cursor_view import CURSOR, CursorView
+from tui_agent.ui.widgets.in_order import InOrder
 from tui_agent.ui.widgets.strips import Row, build
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ class CallList(CursorView):
         super().on_focus()
 
 
-class Filter(Input):
+class Filter(InOrder, Input):
     """The field that filters the log; the pane hides it."""
 
 

@@ -11,11 +11,14 @@ from typing import Any, ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.geometry import Region
+from textual.strip import Strip
 from textual.widgets import TextArea
 
 from tui_agent.text import visible
 from tui_agent.ui import keys
 from tui_agent.ui.messages import PromptSubmitted
+from tui_agent.ui.widgets.in_order import InOrder
 
 
 class Sent:
@@ -49,7 +52,7 @@ class Sent:
         return self._draft if self._place == len(self.entries) else self.entries[self._place]
 
 
-class Prompt(TextArea):
+class Prompt(InOrder, TextArea):
     BINDINGS: ClassVar[list[BindingType]] = [
         *keys.bindings("prompt"),
         # TextArea has these for itself; here the main screen's meaning counts.
@@ -66,6 +69,7 @@ class Prompt(TextArea):
             highlight_cursor_line=False,
             placeholder="Ask for a change, or / for commands. F1 shows the keys.",
         )
+        self.cursor_blink = False  # two writes a second, for ever
         self.sent = Sent()
 
     async def _on_key(self, event: events.Key) -> None:
@@ -88,6 +92,12 @@ class Prompt(TextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         # Pasted bytes may hold anything; the base class inserts what the event says.
         event.text = visible(event.text)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        # A terminal that changes its size while the program starts is painted before styles were applied.
+        if not self._component_styles:
+            return [Strip.blank(crop.width)] * crop.height
+        return super().render_lines(crop)
 
     def submit(self) -> None:
         """Send the text, unless there is none."""

@@ -11,6 +11,12 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from tui_agent.ui.widgets.in_order import InOrder
+
+
+class _Needle(InOrder, Input):
+    """What is looked for."""
+
 
 class SearchField(Horizontal):
     DEFAULT_CSS = """
@@ -40,7 +46,7 @@ class SearchField(Horizontal):
 
     def compose(self) -> ComposeResult:
         yield Static(Content("/"))
-        yield Input()
+        yield _Needle()
         yield Static(Content(""), id="found")
 
     def open(self) -> None:
