@@ -12,6 +12,7 @@ from tui_agent.agent import Allow, Deny
 from tui_agent.permissions import Mode, Policy, RuleError, parse_rule
 from tui_agent.permissions.modes import Verdict
 from tui_agent.permissions.policy import NOT_READ, Ruling
+from tui_agent.permissions.state_file import StateFileError
 
 PROTECTED = """
     .git/hooks/pre-commit .git/config .GIT/hooks/x sub/.git/config .tui-agent/settings.toml .vscode/tasks.json
@@ -275,6 +276,26 @@ def test_a_saved_line_that_cannot_be_read_grants_nothing(folder: Path, tmp_path:
     assert [rule.text for rule in Policy(Mode.ASK, (), folder, state_folder=state).rules] == [
         "run_command(make)"
     ]
+
+
+def test_a_broken_grants_file_grants_nothing_and_says_so_when_saving(folder: Path, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    state.mkdir()
+    (state / "grants.json").write_text("{")
+    rules = Policy(Mode.ASK, (), folder, state_folder=state)
+    assert rules.rules == ()
+    with pytest.raises(StateFileError, match="fix or move it"):
+        rules.grant("run_command(make)", "always")
+    assert rules.decide(pending("run_command", "make")).verdict == "allow"
+    assert (state / "grants.json").read_text() == "{"
+
+
+def test_a_state_folder_that_cannot_be_written_is_said(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file")
+    rules = Policy(Mode.ASK, (), folder, state_folder=tmp_path / "state")
+    with pytest.raises(StateFileError, match="look at its folder"):
+        rules.grant("run_command(make)", "always")
+    assert rules.decide(pending("run_command", "make")).verdict == "allow"
 
 
 def test_the_log_and_the_use_counts(folder: Path) -> None:

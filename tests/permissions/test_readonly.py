@@ -122,6 +122,17 @@ def test_a_search_asks_when_it_would_read_secrets(folder: Path) -> None:
     assert verdict(folder, "grep --recursive -e x") == "ask"
     assert verdict(folder, "rg x") == "allow", "hidden files are not searched"
     assert verdict(folder, "grep -r x src") == "allow"
+    for command in ("rg -g '*' x", "rg --glob=.env x", "rg --iglob '.E*' x", "rg -tpy x", "rg -g !a x"):
+        assert verdict(folder, command) == "ask", command
+    (folder / ".ignore").write_text("a\n!.env\n")
+    assert verdict(folder, "rg x") == "ask"
+    (folder / ".ignore").unlink()
+    (folder / "src" / ".env").touch()
+    assert verdict(folder, "rg x src") == "allow"
+    (folder / ".gitignore").write_text("!.env\n")
+    assert verdict(folder, "rg x src") == "ask"
+    (folder / ".gitignore").unlink()
+    (folder / "src" / ".env").unlink()
     (folder / "src" / "deep" / "id_rsa").touch()
     for command in ("rg x", "rg x src", "grep -r x src", "rg -e x src/deep", "grep -r x a.py src"):
         assert verdict(folder, command) == "ask", command
@@ -150,6 +161,29 @@ def test_a_password_in_the_repository_configuration_is_a_secret(folder: Path) ->
     config.write_text('[remote "o"]\n\turl = https://me:word@example.org/x\n')
     assert verdict(folder, "grep -r x .") == "ask"
     assert verdict(folder, "git remote -v") == "ask"
+
+
+def test_options_read_as_names_ask(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert verdict(folder, "uniq a.py -c") == "allow"
+    monkeypatch.setenv("POSIXLY_CORRECT", "1")
+    assert verdict(folder, "uniq a.py -c") == "ask"
+
+
+def test_git_is_not_asked_for_secrets(folder: Path) -> None:
+    for command in (
+        "git show HEAD:.env",
+        "git show :.env",
+        "git diff -- .env",
+        "git log -p -- ':/.env'",
+        "git log -p -- ':(top).env'",
+        "git log -p -- '.en*'",
+        "git show HEAD -- '*'",
+        "git diff '*.pem'",
+        "git blame id_rsa",
+    ):
+        assert verdict(folder, command) == "ask", command
+    for command in ("git diff -- '*.py'", "git show HEAD:a.py", "git log -p -- src"):
+        assert verdict(folder, command) == "allow", command
 
 
 def test_diff_reads_files_only(folder: Path) -> None:

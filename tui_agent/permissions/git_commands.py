@@ -68,11 +68,11 @@ COMMANDS: dict[str, str] = {
     """,
     "describe": """
         --all --tags --long --always --contains --exact-match --abbrev?N --candidates:N --match:T --exclude:T
-        --first-parent --dirty?T
+        --first-parent
     """,
     "merge-base": "-a --all --octopus --is-ancestor --independent --fork-point",
     "branch": """
-        -arvil --all --remotes --verbose --list --show-current --contains:T --no-contains:T --merged?T
+        -arvi --all --remotes --verbose --list --show-current --contains:T --no-contains:T --merged?T
         --no-merged?T --points-at:T --sort:T --format:T --color?W --no-color --no-column --ignore-case
         --abbrev?N --no-abbrev
     """,
@@ -83,7 +83,7 @@ COMMANDS: dict[str, str] = {
     "remote": "-v --verbose",
 }
 # Without one of these an operand is a name to create.
-_LISTS = {"branch": ("-l", "--list"), "tag": ("-l", "--list")}
+_LISTS = {"branch": ("--list",), "tag": ("-l", "--list")}
 _LOOKS_INTO_SUBMODULES = frozenset({"status", "diff", "describe"})
 _SIGNATURE = re.compile(r"%G|signature", re.IGNORECASE)
 

@@ -180,6 +180,8 @@ def _read(path: str) -> str | None:
 def _is_program(key: str, value: str) -> bool:
     parts = key.split(".")
     section, name = parts[0], parts[-1]
+    if section == "pretty" or key == "format.pretty":
+        return "%g" in value.casefold()  # asks gpg
     if section in _STARTS_BY_SECTION:
         return True
     if section == "diff" and len(parts) > 2:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tui_agent.permissions.rules import Rule, RuleError, parse_rule
-from tui_agent.permissions.state_file import read_state, update_state
+from tui_agent.permissions.state_file import StateFileError, read_state, update_state
 
 
 class Grants:
@@ -18,11 +18,15 @@ class Grants:
         self._path = None if state_folder is None else Path(state_folder) / "grants.json"
 
     def load(self) -> tuple[Rule, ...]:
-        """The saved rules; a line that can't be read any more grants nothing."""
+        """The saved rules; what can't be read any more grants nothing."""
         if self._path is None:
             return ()
+        try:
+            state = read_state(self._path)
+        except StateFileError:
+            return ()  # the person hears of it when a grant is to be saved
         rules = []
-        for text in _texts(read_state(self._path), self._key):
+        for text in _texts(state, self._key):
             try:
                 rules.append(parse_rule("allow", text, "grant"))
             except RuleError:

@@ -6,6 +6,7 @@ Names are compared case-folded, since a file system may not tell `.GIT` from `.g
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 from itertools import pairwise
 
 from tui_agent.permissions.words import names
@@ -56,3 +57,22 @@ def is_secret(path: str) -> bool:
     """The file's content, or its folder's, is likely a key, a token or a password."""
     parts = _parts(path)
     return any(_SECRET.fullmatch(part) for part in parts) or _has_run(parts, _SECRET_RUNS)
+
+
+_SAMPLES = (
+    ".env",
+    ".env.local",
+    "prod.env",
+    "id_rsa",
+    "server.pem",
+    "server.key",
+    "credentials.json",
+    ".netrc",
+    ".npmrc",
+)
+
+
+def may_be_secret(pattern: str) -> bool:
+    """A glob of a program's own that may match a secret file."""
+    last = pattern.casefold().rpartition("/")[2].rpartition(")")[2]
+    return any(c in last for c in "*?[") and any(fnmatchcase(name, last) for name in _SAMPLES)

@@ -88,7 +88,10 @@ class Policy:
         self._rules += rules
 
     def grant(self, text: str, scope: Scope) -> Rule:
-        """Allow what `text` says from now on; raises `RuleError` if it can't be read."""
+        """Allow what `text` says from now on; raises `RuleError` if it can't be read.
+
+        If it can't be saved (`StateFileError`), it still holds for this session.
+        """
         origins: dict[Scope, Literal["turn", "session", "grant"]] = {
             "turn": "turn",
             "session": "session",

@@ -18,6 +18,8 @@ from tui_agent.permissions.words import Word
 _MAX_NAMES = 500
 _MAX_WALK = 5_000
 _MAX_COMPONENT = 600
+_MAX_IGNORE_FILE = 100_000
+_IGNORE_FILES = (".gitignore", ".ignore", ".rgignore")
 _NEVER = ("/proc", "/sys", "/dev")
 _SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv"})
 
@@ -98,10 +100,15 @@ def _component(part: str) -> re.Pattern[str]:
     return re.compile("".join(live.get(p) or re.escape(p[-1]) for p in pieces), re.DOTALL)
 
 
-def check_tree(path: str, place: str, hidden: bool) -> None:
-    """Raise if a search below `path` would read a file that holds secrets."""
-    stack = [os.path.join(place, path)]
+def check_tree(path: str, place: str, folder: str, *, hidden: bool) -> None:
+    """Raise if a search below `path` would read a file that holds secrets.
+
+    Without `hidden` the search leaves hidden files out, unless an ignore file takes one back in.
+    """
+    start = os.path.join(place, path)
+    stack = [start]
     seen = 0
+    hidden = hidden or _takes_back(start, folder)
     while stack:
         try:
             entries = list(os.scandir(stack.pop()))
@@ -112,6 +119,8 @@ def check_tree(path: str, place: str, hidden: bool) -> None:
             raise OutOfReach(
                 f"{path} holds too many files to look through for secrets; name a smaller folder"
             )
+        if not hidden and any(entry.name in _IGNORE_FILES and _lets_in(entry.path) for entry in entries):
+            return check_tree(path, place, folder, hidden=True)
         for entry in entries:
             if entry.name == ".git" and hidden and tells_secrets(os.path.join(entry.path, "config")):
                 raise OutOfReach("it would read .git/config, which holds a password")
@@ -121,6 +130,24 @@ def check_tree(path: str, place: str, hidden: bool) -> None:
                 raise OutOfReach(f"it would read {entry.name}, which may hold secrets")
             if entry.is_dir(follow_symlinks=False):
                 stack.append(entry.path)
+    return None
+
+
+def _takes_back(start: str, folder: str) -> bool:
+    """An ignore file above the search takes files back in."""
+    while within(start, folder) and start != folder:
+        start = os.path.dirname(start)
+        if any(_lets_in(os.path.join(start, name)) for name in _IGNORE_FILES):
+            return True
+    return False
+
+
+def _lets_in(ignore_file: str) -> bool:
+    try:
+        with open(ignore_file, "rb") as file:
+            return re.search(rb"(?m)^!", file.read(_MAX_IGNORE_FILE)) is not None
+    except OSError:
+        return False
 
 
 def shadowed(name: str, folder: str) -> bool:

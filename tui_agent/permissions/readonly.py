@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from tui_agent.permissions.git_commands import enters_submodules, read_git
 from tui_agent.permissions.git_config import repository, tells_secrets
 from tui_agent.permissions.options import Arguments, NotListed
+from tui_agent.permissions.places import may_be_secret
 from tui_agent.permissions.reach import OutOfReach, check_path, check_tree, expand, shadowed, within
 from tui_agent.permissions.readers import BUILTINS, reader
 from tui_agent.permissions.syntax import Simple
@@ -41,6 +42,8 @@ class ReadOnly:
         name = simple.words[0].value or ""
         if self._lost and name not in ("true", "false", "echo"):
             return "an earlier cd leaves it open where this runs"
+        if "POSIXLY_CORRECT" in os.environ:
+            return "POSIXLY_CORRECT is set: options may be read as names"
         if name not in BUILTINS and shadowed(name, self._folder):
             return f"{name} would be taken from the folder itself"
         try:
@@ -78,8 +81,10 @@ class ReadOnly:
             return
         if arguments.has("--type-list"):
             return
+        # A glob or a type that names a hidden file makes rg read it.
+        hidden = name == "grep" or arguments.has("-g", "--glob", "--iglob", "-t", "--type")
         for path in [path for path in paths if path not in arguments.paths] or ["."]:
-            check_tree(path, place, hidden=name == "grep")
+            check_tree(path, place, self._folder, hidden=hidden)
 
     def _cd(self, words: list[str], place: str) -> None:
         if len(words) != 1 or words[0].startswith("-") or not words[0]:
@@ -109,6 +114,8 @@ class ReadOnly:
             raise OutOfReach("the address of a remote holds a password")
         for operand in arguments.operands:
             check_path(operand, place, self._folder)
+            if may_be_secret(operand):
+                raise OutOfReach(f"{operand} may match files that hold secrets")
             if ":" in operand:  # REVISION:PATH
                 check_path(operand.partition(":")[2].lstrip("/") or ".", place, self._folder)
 

@@ -42,6 +42,13 @@ def read_state(path: Path) -> dict[str, Any]:
 
 def update_state(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
     """Read, let `change` edit the object in place, and replace the file, under a lock."""
+    try:
+        _update(path, change)
+    except OSError as error:
+        raise StateFileError(f"{path} can't be written ({error.strerror}); look at its folder") from error
+
+
+def _update(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
