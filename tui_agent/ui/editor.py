@@ -7,14 +7,46 @@ import shlex
 import subprocess
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from textual.app import App, SuspendNotSupported
 
+from tui_agent.text import visible
+
 
 class EditorError(Exception):
     """Why nothing came of it, for the person."""
+
+
+LARGEST = 500_000
+"""Characters that the program's own text field takes."""
+
+
+@dataclass(frozen=True)
+class Editable:
+    """Bytes as text for the program's own text field, which knows one kind of line end and hides controls."""
+
+    plain: str
+    encoding: str
+    returns: bool
+
+    @classmethod
+    def of(cls, data: bytes, encoding: str) -> Editable:
+        text = data.decode(encoding)
+        plain = text.replace("\r\n", "\n")
+        returns = plain != text
+        exact = not returns or plain.replace("\n", "\r\n") == text
+        if not exact or visible(plain) != plain or len(plain) > LARGEST:
+            raise EditorError("editing it here would change more than you type: set $VISUAL or $EDITOR")
+        return cls(plain, encoding, returns)
+
+    def data(self, edited: str) -> bytes:
+        try:
+            return (edited.replace("\n", "\r\n") if self.returns else edited).encode(self.encoding)
+        except UnicodeEncodeError as error:
+            raise EditorError(f"The file's encoding has no {error.object[error.start]!r}.") from None
 
 
 def editor_command(environ: Mapping[str, str]) -> list[str]:

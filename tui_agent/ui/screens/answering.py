@@ -8,7 +8,7 @@ Escape is never held back: it leaves the open field, and else stops the run.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -22,7 +22,9 @@ from textual.widgets import Button, Input, Static
 
 from tui_agent.text import visible
 from tui_agent.ui.arming import Arming
+from tui_agent.ui.screens.answer_keys import ANSWERS, EARLY, KEYS, WHILE_PEEKING
 from tui_agent.ui.screens.fields import Fields
+from tui_agent.ui.screens.offered_rule import ALWAYS_KEYS, OfferedRule
 from tui_agent.ui.widgets.shown import ShownView
 
 if TYPE_CHECKING:
@@ -34,64 +36,11 @@ if TYPE_CHECKING:
     from tui_agent.permissions.policy import Scope
 
 
-SCOPES: tuple[tuple[Scope, str], ...] = (
-    ("turn", "this turn"),
-    ("session", "this session"),
-    ("always", "always in this folder"),
-)
-
-
 class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
     AUTO_FOCUS = None
-    DEFAULT_CSS = """
-    AnswerScreen { align: left bottom; background: $background 40%; }
-    AnswerScreen #question { width: 100%; padding: 0 1; background: $background; border-top: solid $warning; }
-    AnswerScreen #heading, AnswerScreen #why, AnswerScreen #keys { height: auto; }
-    AnswerScreen #heading { max-height: 3; }
-    AnswerScreen #why { max-height: 4; color: $text-warning; }
-    AnswerScreen #keys { max-height: 3; color: $foreground 75%; }
-    AnswerScreen #body { height: 1fr; }
-    AnswerScreen #buttons { height: 1; }
-    AnswerScreen #buttons Button { min-width: 11; margin: 0 2 0 0; }
-    AnswerScreen #buttons Button.-chosen { text-style: bold reverse; }
-    AnswerScreen #hint { width: 1fr; height: 1; color: $foreground 75%; }
-    AnswerScreen #why.-empty, AnswerScreen.-small #keys, AnswerScreen.-small #why { display: none; }
-    AnswerScreen.-help #keys { display: block; max-height: 50vh; }
-    AnswerScreen.-peeking { background: transparent; }
-    AnswerScreen.-peeking #heading, AnswerScreen.-peeking #why, AnswerScreen.-peeking #keys,
-    AnswerScreen.-peeking #body, AnswerScreen.-peeking Fields { display: none; }
-    AnswerScreen.-peeking #question { height: auto; }
-    """
+    CSS_PATH: ClassVar[str] = "../styles/questions.tcss"
 
-    KEYS: ClassVar[dict[str, str]] = {
-        "y": "approve",
-        "n": "deny",
-        "r": "reason",
-        "a": "always",
-        "e": "edit",
-        "c": "comment",
-        "enter": "press",
-        "left": "choose",
-        "right": "choose",
-        "tab": "choose",
-        "shift+tab": "choose",
-        "pageup": "page_up",
-        "pagedown": "page_down",
-        "home": "to_start",
-        "end": "to_end",
-        "up": "up",
-        "down": "down",
-        "f1": "help",
-        "f2": "peek",
-        "escape": "stop",
-        "ctrl+c": "stop",
-    }
-    """Key, as a character or by name, to the method `do_…` that serves it."""
-    ANSWERS: ClassVar[frozenset[str]] = frozenset(
-        {"approve", "deny", "reason", "always", "edit", "press", "approve_all"}
-    )
-    """What counts only when armed."""
-    WHILE_PEEKING: ClassVar[dict[str, str]] = {"pageup": "page_up", "pagedown": "page_down"}
+    KEYS: ClassVar[Mapping[str, str]] = KEYS
 
     def __init__(self, on_grant: Callable[[str, Scope], None], give_back: Callable[[str], None]) -> None:
         super().__init__()
@@ -103,7 +52,7 @@ class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
         self._give_back = give_back
         self._chosen = "deny"
         self._timer: Timer | None = None
-        self._scope = 0
+        self._rule: OfferedRule | None = None
 
     # What a subclass gives ---------------------------------------------------------------------------
 
@@ -181,7 +130,7 @@ class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
 
     def refresh_buttons(self) -> None:
         """Dim them until an answer counts, and look again when it will."""
-        if not self.is_mounted:
+        if not self.is_mounted or not self.query("#hint"):  # taken down before it was ever painted
             return
         now = time.monotonic()
         armed = self.arming.counts(now)
@@ -241,10 +190,10 @@ class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
             self.do_stop()
             return
         if self.has_class("-peeking"):
-            verb = self.WHILE_PEEKING.get(event.key, "peek" if event.key == "f2" else None)
+            verb = WHILE_PEEKING.get(event.key, "peek" if event.key == "f2" else None)
         if early:
             self._keep_early(event, verb)
-        elif verb in self.ANSWERS and not (counts and self._open_to(verb)):
+        elif verb in ANSWERS and not (counts and self._open_to(verb)):
             pass
         elif verb is not None:
             if verb == "choose":
@@ -264,7 +213,7 @@ class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
             self.arming.keep(event.character)
         elif event.key == "backspace":
             self.arming.unkeep()
-        elif verb in ("page_up", "page_down", "to_start", "to_end", "peek", "help", "up", "down"):
+        elif verb in EARLY:
             getattr(self, f"do_{verb}")()
 
     def on_paste(self, event: events.Paste) -> None:
@@ -310,21 +259,15 @@ class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
         if offer is None or visible(offer, strict=True) != offer:
             self.tell("There is no rule for a call like this: it is asked each time.")
             return
-        self._scope = 0
-        self.fields.ask(self._always_label(), _ALWAYS_KEYS, self._grant, text=offer)
-
-    def _always_label(self) -> str:
-        return f"Allow from now on · {SCOPES[self._scope][1]}"
+        self._rule = OfferedRule(self._on_grant)
+        self.fields.ask(self._rule.label, ALWAYS_KEYS, self._grant, text=offer)
 
     def _grant(self, rule: str) -> str | None:
-        if not self._counted:
-            return f"{self._always_label()} · press Enter again"
-        try:
-            self._on_grant(rule, SCOPES[self._scope][0])
-        except ValueError as error:
-            return str(error)
-        self.granted(rule)
-        return None
+        assert self._rule is not None
+        complaint = self._rule.save(rule) if self._counted else f"{self._rule.label} · press Enter again"
+        if complaint is None:
+            self.granted(rule)
+        return complaint
 
     def granted(self, rule: str) -> None:
         """A rule was saved that covers what is on screen."""
@@ -375,15 +318,14 @@ class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
     def _key_in_field(self, event: events.Key) -> None:
         self._counted = self.arming.counts(event.time)
         self.arming.touched(event.time)
-        choosing_scope = self.fields.label.startswith("Allow from now on")
         if event.key in ("escape", "ctrl+c"):
             self.fields.close()
+            self._rule = None
         elif event.key == ("ctrl+s" if self.fields.editing else "enter"):
             self.fields.accept()
-        elif choosing_scope and event.key in ("tab", "shift+tab", "up", "down"):
-            step = -1 if event.key in ("shift+tab", "up") else 1
-            self._scope = (self._scope + step) % len(SCOPES)
-            self.fields.tell(self._always_label())
+        elif self._rule is not None and event.key in ("tab", "shift+tab", "up", "down"):
+            self._rule.turn(-1 if event.key in ("shift+tab", "up") else 1)
+            self.fields.tell(self._rule.label)
         elif event.key not in ("tab", "shift+tab", "f1", "f2", "ctrl+p", "ctrl+q"):
             return  # the field's own
         event.stop()
@@ -393,6 +335,3 @@ class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
         self.arming.touched(event.time)
-
-
-_ALWAYS_KEYS = "the rule can be edited · Tab changes how long · Enter saves it and approves · Esc leaves"

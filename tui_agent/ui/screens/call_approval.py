@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 from textual.widget import Widget
@@ -33,11 +33,6 @@ FRAME = 8
 
 
 class CallApproval(AnswerScreen):
-    DEFAULT_CSS = """
-    CallApproval #question { height: auto; max-height: 100%; }
-    """
-    KEYS: ClassVar[dict[str, str]] = AnswerScreen.KEYS
-
     def __init__(
         self, question: Question, on_grant: Callable[[str, Scope], None], give_back: Callable[[str], None]
     ) -> None:

@@ -14,31 +14,23 @@ from textual.content import Content
 from textual.widgets import Input, Static, TextArea
 
 from tui_agent.text import visible
+from tui_agent.ui.widgets.in_order import InOrder
 
 Done = Callable[[str], str | None]
 """Takes the final text; what it returns is wrong with it, and keeps the field open."""
 
 
-class _Line(Input):
+class _Line(InOrder, Input):
     def _on_paste(self, event: events.Paste) -> None:
         event.text = visible(event.text)  # the base class inserts what the event says
 
 
-class _Page(TextArea):
+class _Page(InOrder, TextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         event.text = visible(event.text)
 
 
 class Fields(Vertical):
-    DEFAULT_CSS = """
-    Fields { height: auto; display: none; border-top: solid $border-blurred; }
-    Fields.-open { display: block; }
-    Fields Static { height: auto; color: $text-accent; }
-    Fields .field-keys { color: $foreground 75%; }
-    Fields Input, Fields Input:focus { height: 1; border: none; padding: 0; background: $surface; }
-    Fields TextArea, Fields TextArea:focus { border: none; padding: 0; height: 12; max-height: 50vh; }
-    """
-
     def __init__(self) -> None:
         super().__init__()
         self.label = ""

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.content import Content
@@ -18,10 +19,12 @@ from textual.widgets import Static
 
 from tui_agent.text import visible
 from tui_agent.ui import safe
-from tui_agent.ui.editor import EditorError, edit_outside, editor_command
+from tui_agent.ui.editor import Editable, EditorError, edit_outside, editor_command
+from tui_agent.ui.screens.answer_keys import KEYS
 from tui_agent.ui.screens.answering import AnswerScreen
+from tui_agent.ui.screens.review_heading import KEYS_SHOWN, file_list, heading
 from tui_agent.ui.screens.sheet import By, Sheet
-from tui_agent.ui.screens.verdict import comments_text, counts
+from tui_agent.ui.screens.verdict import comments_text
 from tui_agent.ui.widgets.diff_view import DiffView
 
 if TYPE_CHECKING:
@@ -30,17 +33,12 @@ if TYPE_CHECKING:
     from tui_agent.tools.hunks import Key
     from tui_agent.ui.screens.approval import Stale
 
-MOST_LISTED = 5
 RECHECK = 1.0
 
 
 class ReviewScreen(AnswerScreen):
-    DEFAULT_CSS = """
-    ReviewScreen { background: $background; }
-    ReviewScreen #question { height: 100%; }
-    ReviewScreen #files { height: auto; max-height: 5; }
-    """
-    KEYS: ClassVar[dict[str, str]] = AnswerScreen.KEYS | {
+    KEYS: ClassVar[Mapping[str, str]] = {
+        **KEYS,
         "Y": "approve_all",
         "space": "hunk",
         "shift+space": "hunk",
@@ -106,55 +104,14 @@ class ReviewScreen(AnswerScreen):
         self.diff.hang(sheet.comments)
 
     def describe(self) -> tuple[Content, Content, str]:
-        sheet = self.sheet
-        facts = " · ".join(sheet.change.facts)
-        heading = Content("\n").join(
-            [
-                safe.title(sheet.change.path, 100, "bold") + safe.title(f"  {facts}"),
-                safe.title(" · ".join(self._state())),
-            ]
-        )
-        why = f"Why it asks: {'; '.join(sheet.question.reasons)}" if sheet.question.reasons else ""
-        keys = "y approve · n deny · r reason · a always · e edit · c comment · Space hunk · l line · * 0 all"
-        more = "] [ hunk · v sides · w blanks · z wrap · + context · / find · F2 conversation · Esc stop"
-        files = "Y approve all · } { file · " if len(self.sheets) > 1 else ""
-        self._list_files()
-        return heading, safe.strict(why), f"{keys}\n{files}{more}"
-
-    def _state(self) -> list[str]:
-        sheet, diff = self.sheet, self.diff.diff
-        state = []
-        if diff is None:
-            state.append("comparing …")
-        elif diff.hunks:
-            state.append(counts(diff, sheet.left_out))
+        sheet, reasons = self.sheet, self.sheet.question.reasons
         if len(self.sheets) > 1:
-            state.append(f"file {self._at + 1} of {len(self.sheets)}")
-        if sheet.edited:
-            state.append("edited by you")
-        if sheet.moved:
-            state.append("the file changed on disk: this is the new diff")
-        if sheet.answer is not None:
-            state.append("answered")
-        if self.diff.blanks != "as they are":
-            state.append(f"blanks {self.diff.blanks}")
-        if not self.diff.view.wrap:
-            state.append("long lines are cut (z wraps)")
-        return state
-
-    def _list_files(self) -> None:
-        if len(self.sheets) == 1:
-            return
-        first = max(0, min(self._at - MOST_LISTED // 2, len(self.sheets) - MOST_LISTED))
-        lines = []
-        for at, sheet in list(enumerate(self.sheets))[first : first + MOST_LISTED]:
-            mark = "▸" if at == self._at else " "
-            change = sheet.change
-            line = f"{mark} {sheet.standing:9} {change.path}  +{change.added} −{change.removed}"
-            lines.append(safe.title(line, self.size.width - 2, "bold" if at == self._at else ""))
-        files = self.query_one("#files", Static)
-        files.display = not self.has_class("-small")
-        files.update(Content("\n").join(lines))
+            files = self.query_one("#files", Static)
+            files.display = not self.has_class("-small")
+            files.update(file_list(self.sheets, self._at, self.size.width - 2))
+        place = f"file {self._at + 1} of {len(self.sheets)}" if len(self.sheets) > 1 else ""
+        why = f"Why it asks: {'; '.join(reasons)}" if reasons else ""
+        return heading(sheet, self.diff, place), safe.strict(why), KEYS_SHOWN
 
     def on_diff_view_loaded(self) -> None:
         self.refresh_words()
@@ -316,6 +273,7 @@ class ReviewScreen(AnswerScreen):
         return None
 
     def do_edit(self) -> None:
+        """In the person's editor, or here when there is none."""
         sheet, diff = self.sheet, self.diff.diff
         if not sheet.divisible or diff is None or diff.binary:
             self.tell("This change can't be edited.")
@@ -324,30 +282,18 @@ class ReviewScreen(AnswerScreen):
         try:
             if command := editor_command(os.environ):
                 self._edited(edit_outside(self.app, command, data, sheet.change.path))
-                return
+            else:
+                text = Editable.of(data, diff.encoding)
+                self.fields.edit("Edit what is written:", text.plain, partial(self._edited_here, text))
         except EditorError as error:
             self.tell(visible(str(error), strict=True))
-            return
-        self._edit_here(data, diff.encoding)
 
-    def _edit_here(self, data: bytes, encoding: str) -> None:
-        text = data.decode(encoding)
-        returns = "\r\n" in text
-        plain = text.replace("\r\n", "\n")
-        exact = not returns or plain.replace("\n", "\r\n") == text
-        if not exact or visible(plain) != plain or len(plain) > 500_000:
-            self.tell("Editing it here would change more than you type: set $VISUAL or $EDITOR.")
-            return
-
-        def done(edited: str) -> str | None:
-            back = edited.replace("\n", "\r\n") if returns else edited
-            try:
-                self._edited(back.encode(encoding))
-            except UnicodeEncodeError as error:
-                return f"The file's encoding has no {error.object[error.start]!r}."
-            return None
-
-        self.fields.edit("Edit what is written:", plain, done)
+    def _edited_here(self, text: Editable, edited: str) -> str | None:
+        try:
+            self._edited(text.data(edited))
+        except EditorError as error:
+            return str(error)
+        return None
 
     def _edited(self, data: bytes) -> None:
         """What the person saved is the proposal now."""

@@ -7,8 +7,11 @@ foreground, and only signs and weight tell added from removed. The sign in the g
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
+from textual.app import App
 from textual.color import Color
+from textual.style import Style
 
 ENOUGH = 4.5
 _WHITE, _BLACK = Color(255, 255, 255), Color(0, 0, 0)
@@ -33,6 +36,28 @@ ANSI: Palette = {
     "new.sign": "bold ansi_green",
     "space.sign": "bold",
 }
+
+
+def palette_for(app: App[Any], ground: Color) -> Palette:
+    """The looks for the app's theme and terminal, over `ground`."""
+    few = app.console.color_system in ("standard", "windows")
+    if app.native_ansi_color or ground.ansi is not None or few:
+        return ANSI
+    names = ("foreground", "success", "error", "accent", "warning")
+    return palette(ground, *(ground + Color.parse(app.theme_variables[name]) for name in names))
+
+
+def style_of(name: str, looks: Palette) -> str:
+    """The style of a look; `look|style` is the colour of a language on that look's ground."""
+    look, _, wished = name.partition("|")
+    base = looks.get(look, "")
+    if not wished or not base:
+        return base
+    ground, wish = Style.parse(base).background, Style.parse(wished)
+    if ground is None or wish.foreground is None:
+        return base
+    weight = "italic" if wish.italic else "bold" if wish.bold else ""
+    return _style(ground + wish.foreground, ground, weight)
 
 
 def palette(

@@ -216,6 +216,28 @@ def _alignable(edit: Edit) -> bool:
     return old != new and 0 < old * new <= _MOST_PAIRED
 
 
+def searched(rows: Rows, row: Row) -> str:
+    if row.kind in ("head", "tail", "note", "unended"):
+        return ""
+    old = rows.old_text(row.old) if row.old >= 0 else ""
+    return f"{old}\n{rows.new_text(row.new)}" if row.new >= 0 else old
+
+
+def same_place(rows: tuple[Row, ...], row: Row | None) -> int:
+    """The row that shows what `row` showed, or the next one."""
+    if row is None:
+        return next((at for at, new in enumerate(rows) if new.kind == "head"), 0)
+    for at, other in enumerate(rows):
+        if row.kind == "head" and other.kind == "head" and other.hunk == row.hunk:
+            return at
+        if row.kind != "head" and other.kind != "head":
+            if row.new >= 0 and other.new >= row.new:
+                return at
+            if row.new < 0 and other.old >= row.old:
+                return at
+    return max(0, len(rows) - 1)
+
+
 def aligned(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     """Pairs of indexes in order, so that alike lines stand side by side."""
     old_words, new_words = [set(_TOKEN.findall(t)) for t in old], [set(_TOKEN.findall(t)) for t in new]

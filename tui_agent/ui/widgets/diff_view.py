@@ -9,22 +9,19 @@ chosen turns `choosing` on and reads `left_out`, `comments` and `end_shown`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rich.style import Style as RichStyle
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.color import Color
 from textual.message import Message
 from textual.strip import Strip
-from textual.style import Style
 
-from tui_agent.text import invisibles, plural
-from tui_agent.ui.widgets.diff_colours import ANSI, Palette, palette, readable
+from tui_agent.ui.widgets.diff_colours import Palette, palette_for, style_of
 from tui_agent.ui.widgets.diff_layout import Anchor, Layout, Line, View, anchor
-from tui_agent.ui.widgets.diff_rows import Row, Rows
+from tui_agent.ui.widgets.diff_making import Sight, is_small, made
+from tui_agent.ui.widgets.diff_rows import Row, same_place, searched
 from tui_agent.ui.widgets.line_view import LineView
 from tui_agent.ui.widgets.shown import ShownView
 from tui_agent.ui.widgets.strips import build, text_of
@@ -35,8 +32,6 @@ if TYPE_CHECKING:
 
 SPLIT_FROM = 110
 """Columns from which two sides stand beside each other, unless told otherwise."""
-AT_ONCE = 100_000
-"""Bytes that are compared without a thread."""
 CONTEXTS: tuple[int | None, ...] = (3, 10, 30, None)
 
 Blanks = Literal["as they are", "marked", "ignored"]
@@ -45,14 +40,6 @@ _NEXT_BLANKS: dict[Blanks, Blanks] = {
     "marked": "ignored",
     "ignored": "as they are",
 }
-
-
-@dataclass(frozen=True)
-class _Made:
-    """What a thread hands over."""
-
-    diff: Diff
-    layout: Layout
 
 
 class DiffView(ShownView):
@@ -167,7 +154,7 @@ class DiffView(ShownView):
             rows, wanted = layout.rows, needle.casefold()
             for step in range(1, len(rows.rows) + 1):
                 at = (self._cursor + direction * step) % len(rows.rows)
-                if wanted in _searched(rows, rows.rows[at]).casefold():
+                if wanted in searched(rows, rows.rows[at]).casefold():
                     self.changed()
                     self._go(at)
                     return True
@@ -229,54 +216,46 @@ class DiffView(ShownView):
 
     def _make(self, then: Callable[[], object] | None = None) -> None:
         """Rows and layout for the present width and settings."""
-        change = self._change
         self._job += 1
-        if change is None or not self.size.width:
+        width = self.size.width
+        if self._change is None or not width:
             return
-        job, diff, notes, width, view = self._job, self.diff, self._notes, self.size.width, self.view
-        split, context, ignore = self.split, self.context, self.blanks == "ignored"
-
-        def make() -> _Made:
-            from tui_agent.tools.stored import diff_of
-
-            made = diff or diff_of(change)
-            said = (*notes, *_warnings(made), *_nothing_to_show(made, change))
-            rows = Rows(made, split=split, context=context, ignore_space=ignore, notes=said)
-            return _Made(made, Layout(rows, width, view))
-
-        size = len(change.before or b"") + len(change.after or b"")
-        if size <= AT_ONCE and len(change.diff) <= AT_ONCE:
-            self._settle(make(), then)
+        ignore = self.blanks == "ignored"
+        sight = Sight(width, self.view, self.split, self.context, ignore, self._notes)
+        if is_small(self._change):
+            self._settle(made(self._change, self.diff, sight), then)
         else:
-            self.run_worker(self._in_thread(job, make, then), exit_on_error=False)
+            self.run_worker(self._in_thread(self._job, self._change, sight, then), exit_on_error=False)
 
     async def _in_thread(
-        self, job: int, make: Callable[[], _Made], then: Callable[[], object] | None
+        self, job: int, change: FileChange, sight: Sight, then: Callable[[], object] | None
     ) -> None:
-        made = await asyncio.to_thread(make)
+        layout = await asyncio.to_thread(made, change, self.diff, sight)
         if job == self._job and self.is_mounted:
-            self._settle(made, then)
+            self._settle(layout, then)
 
-    def _settle(self, made: _Made, then: Callable[[], object] | None) -> None:
+    def _settle(self, layout: Layout, then: Callable[[], object] | None) -> None:
         row, offset = self.row, 0
         if self._layout is not None and row is not None:
             offset = self._layout.start(self._cursor) - self.top
-        self.diff, self._layout = made.diff, made.layout
+        self.diff, self._layout = layout.rows.diff, layout
         self._drawn.clear()
-        self._cursor = _same_place(made.layout.rows.rows, row)
-        self.top = max(0, made.layout.start(self._cursor) - max(0, offset)) if row is not None else 0
+        self._cursor = same_place(layout.rows.rows, row)
+        self.top = max(0, layout.start(self._cursor) - max(0, offset)) if row is not None else 0
         self.changed()
         self.post_message(self.Loaded(self))
-        if not self.view.syntax and self._change is not None:
-            self.run_worker(self._colour(self._change.path, made.diff), exit_on_error=False)
+        if not self.view.syntax:
+            self.run_worker(self._colour(layout.rows.diff), exit_on_error=False)
         if then is not None:
             then()
 
-    async def _colour(self, path: str, diff: Diff) -> None:
+    async def _colour(self, diff: Diff) -> None:
         """Add the colours of the language when they are there; the rows stay."""
         from tui_agent.ui.widgets.diff_syntax import syntax_of
 
-        syntax = await asyncio.to_thread(syntax_of, path, diff)
+        if self._change is None:
+            return
+        syntax = await asyncio.to_thread(syntax_of, self._change.path, diff)
         if syntax and diff is self.diff:
             self.view.syntax = syntax
             self._drawn.clear()
@@ -328,31 +307,9 @@ class DiffView(ShownView):
         return self._layout is not None and not self._layout.cut and super().whole
 
     def _look_of(self, name: str) -> RichStyle:
-        looks = self._looks_of_theme()
-        if name in looks:
-            return self.look(looks[name])
-        side, _, style = name.partition("|")
-        base = looks.get(side, "")
-        if looks is ANSI or not base:
-            return self.look(base)
-        ground, wish = Style.parse(base).background, Style.parse(style)
-        if ground is None or wish.foreground is None:
-            return self.look(base)
-        colour = readable(ground + wish.foreground, ground)
-        weight = "italic " if wish.italic else "bold " if wish.bold else ""
-        return self.look(f"{weight}{colour.hex6} on {ground.hex6}")
-
-    def _looks_of_theme(self) -> Palette:
         if self._palette is None:
-            app, ground = self.app, self.background_colors[1]
-            few = app.console.color_system in ("standard", "windows")
-            if app.native_ansi_color or ground.ansi is not None or few:
-                self._palette = ANSI
-            else:
-                names = ("foreground", "success", "error", "accent", "warning")
-                wishes = [ground + Color.parse(app.theme_variables[name]) for name in names]
-                self._palette = palette(ground, *wishes)
-        return self._palette
+            self._palette = palette_for(self.app, self.background_colors[1])
+        return self.look(style_of(name, self._palette))
 
     def notify_style_update(self) -> None:
         self._palette = None
@@ -399,51 +356,3 @@ def _without_first_cell(line: Line) -> Line:
         return line
     (text, look), *rest = line
     return [(text[1:], look), *rest]
-
-
-def _warnings(diff: Diff) -> Iterator[str]:
-    """A sentence when an added line has characters that no eye sees or that turn the text round."""
-    from tui_agent.tools.lines import line_text
-
-    found = 0
-    for edit in diff.edits:
-        for line in diff.new_lines[edit.new_start : edit.new_stop]:
-            text = line_text(line, diff.encoding)
-            found += 0 if text.isascii() and text.isprintable() else invisibles(text.removesuffix("\r"))
-    if found:
-        yield f"{plural(found, 'invisible or bidirectional character')} in added lines, drawn like ⸨U+202E⸩"
-
-
-def _nothing_to_show(diff: Diff, change: FileChange) -> tuple[str, ...]:
-    """A sentence where there are no lines to show."""
-    from tui_agent.tools.changes import size_text
-
-    if diff.binary:
-        return (f"A binary file: {size_text(diff.before)} → {size_text(diff.after)}. It is not shown here.",)
-    if not diff.edits and not diff.whole:
-        return (change.diff.strip() or "The content of this change is not kept here.",)
-    if not diff.edits:
-        return ("An empty file." if not diff.after else "The content stays as it is.",)
-    return ()
-
-
-def _searched(rows: Rows, row: Row) -> str:
-    if row.kind in ("head", "tail", "note", "unended"):
-        return ""
-    old = rows.old_text(row.old) if row.old >= 0 else ""
-    return f"{old}\n{rows.new_text(row.new)}" if row.new >= 0 else old
-
-
-def _same_place(rows: tuple[Row, ...], row: Row | None) -> int:
-    """The row that shows what `row` showed, or the next one."""
-    if row is None:
-        return next((at for at, new in enumerate(rows) if new.kind == "head"), 0)
-    for at, other in enumerate(rows):
-        if row.kind == "head" and other.kind == "head" and other.hunk == row.hunk:
-            return at
-        if row.kind != "head" and other.kind != "head":
-            if row.new >= 0 and other.new >= row.new:
-                return at
-            if row.new < 0 and other.old >= row.old:
-                return at
-    return max(0, len(rows) - 1)

@@ -1,0 +1,59 @@
+"""What stands above and below a diff under review: the file and its facts, the set, the keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from tui_agent.ui import safe
+from tui_agent.ui.screens.verdict import counts
+
+if TYPE_CHECKING:
+    from tui_agent.ui.screens.sheet import Sheet
+    from tui_agent.ui.widgets.diff_view import DiffView
+
+MOST_LISTED = 5
+KEYS_SHOWN = """\
+y approve · n deny · r reason · a always · e edit · c comment · Space hunk
+l line · * 0 all · ] [ hunk · v sides · w blanks · z wrap · + context · / find
+Y approve all · } { file · F2 conversation · Esc stop the run"""
+
+
+def heading(sheet: Sheet, view: DiffView, place: str) -> Content:
+    """The path and its facts; below, what is in and where we are."""
+    path = safe.title(sheet.change.path, 100, "bold")
+    facts = safe.title("  " + " · ".join(sheet.change.facts))
+    state = safe.title(" · ".join(part for part in _state(sheet, view, place) if part))
+    return Content("\n").join([path + facts, state])
+
+
+def _state(sheet: Sheet, view: DiffView, place: str) -> Iterator[str]:
+    if view.diff is None:
+        yield "comparing …"
+    elif view.diff.hunks:
+        yield counts(view.diff, sheet.left_out)
+    yield place
+    if sheet.edited:
+        yield "edited by you"
+    if sheet.moved:
+        yield "the file changed on disk: this is the new diff"
+    if sheet.answer is not None:
+        yield "answered"
+    if view.blanks != "as they are":
+        yield f"blanks {view.blanks}"
+    if not view.view.wrap:
+        yield "long lines are cut (z wraps)"
+
+
+def file_list(sheets: Sequence[Sheet], current: int, width: int) -> Content:
+    """The files around the current one, with their standing."""
+    first = max(0, min(current - MOST_LISTED // 2, len(sheets) - MOST_LISTED))
+    lines = []
+    for at, sheet in list(enumerate(sheets))[first : first + MOST_LISTED]:
+        mark = "▸" if at == current else " "
+        change = sheet.change
+        line = f"{mark} {sheet.standing:9} {change.path}  +{change.added} −{change.removed}"
+        lines.append(safe.title(line, width, "bold" if at == current else ""))
+    return Content("\n").join(lines)
