@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import random
 from typing import Any
 
 import pytest
@@ -438,3 +440,87 @@ async def test_a_piece_that_cannot_be_laid_out_shows_its_text(monkeypatch: pytes
         app.view.add_answer("**answer**")
         await settle(pilot)
         assert shown(app)[:3] == ["› question", "", "  **answer**"]
+
+
+async def test_a_note_above_the_text_that_is_read_does_not_move_it() -> None:
+    app = Host()
+    async with app.run_test(size=(40, 8)) as pilot:
+        view = app.view
+        view.stream_text("- item\n" * 30 + "".join(f"- number {n}\n" for n in range(30)))
+        await settle(pilot)
+        view.action_scroll_rows(-10)
+        await settle(pilot)
+        before = shown(app)[0]
+        view.add_note("a note that goes above")
+        await settle(pilot)
+        assert before.startswith("  - number")
+        assert shown(app)[0] == before
+
+
+async def test_a_selection_ends_where_its_rows_get_other_numbers_and_not_before() -> None:
+    app = Host()
+    async with app.run_test(size=(40, 12)) as pilot:
+        view = app.view
+        view.show_call("1", CallLine("read_file", "a.py", "done", detail="x"))
+        view.add_answer("some text")
+        await settle(pilot)
+        await pilot.mouse_down(view, offset=(2, 2))
+        await pilot.hover(view, offset=(5, 2))
+        await pilot.mouse_up(view, offset=(5, 2))
+        await pilot.pause()
+        assert app.screen.get_selected_text() == "some"
+        view.add_answer("more")
+        await settle(pilot)
+        assert app.screen.get_selected_text() == "some"
+        view.toggle_calls()
+        view.toggle(view.pieces[0])
+        await settle(pilot)
+        assert app.screen.get_selected_text() is None
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_any_mix_of_doings_paints_what_a_fresh_view_would(seed: int) -> None:
+    rng = random.Random(seed)
+    app = Host()
+    source = (
+        "# H\n\ntext `c` 日本語 text\n\n- a\n- b\n\n| a | b |\n|--|--|\n| 1 | 2 |\n\n```py\nx = 1\n```\n\n"
+    )
+    async with app.run_test(size=(40, 9)) as pilot:
+        view = app.view
+        for number in range(120):
+            match rng.randrange(12):
+                case 0:
+                    view.add_prompt(f"prompt {number} " + "word " * rng.randrange(30))
+                case 1:
+                    view.show_call(f"c{number}", CallLine("read_file", f"f{number}.py", detail="a\nb\nc"))
+                case 2:
+                    view.show_call(f"c{rng.randrange(max(1, number))}", CallLine("run", "x", "done"))
+                case 3:
+                    view.end_text(rng.choice([None, "cut"]))
+                case 4:
+                    view.stream_thinking("hm " * rng.randrange(5))
+                case 5:
+                    view.add_note("note")
+                case 6:
+                    view.action_scroll_rows(rng.randrange(-30, 30))
+                case 7:
+                    await pilot.resize_terminal(rng.choice([1, 7, 30, 40, 60]), rng.choice([1, 5, 9, 14]))
+                case 8:
+                    view.action_open()
+                case 9:
+                    view.find(rng.choice(["text", "prompt", ""]), rng.choice([1, -1]))
+                case 10:
+                    view.action_move_cursor(rng.choice([1, -1]))
+                case _:
+                    at = rng.randrange(len(source))
+                    view.stream_text(source[at : at + rng.randrange(40)])
+                    view._flush()
+            await pilot.pause()
+            if number % 10 == 9:
+                await settle(pilot)
+                partly = [list(strip) for strip in app.screen._compositor.render_strips()]
+                view._restyle()
+                await settle(pilot)
+                assert [list(strip) for strip in app.screen._compositor.render_strips()] == partly
+        view.end_text()
+        assert view._starts == [0, *itertools.accumulate(piece.height for piece in view.pieces)]

@@ -1,8 +1,8 @@
 """The terminal, as Textual's driver for Linux and macOS with three changes.
 
 Input: bytes are decoded so that none is invalid, cut into whole keys and pastes by `TerminalInput`, and the
-reader wakes for its deadlines instead of every tenth of a second. Keys that come before a widget can take
-them wait until one can. When the terminal is gone, the app is told and the reader ends.
+reader wakes for its deadlines instead of every tenth of a second. What is typed before a widget can take it
+waits until one can, as a draft. When the terminal is gone, the app is told and the reader ends.
 
 Output: the screen is written as UTF-8 to a descriptor of its own, and while the app runs, descriptors 1 and
 2 lead to `log`: what a library or child prints is never painted over the screen.
@@ -126,7 +126,6 @@ class TerminalDriver(LinuxDriver):
         source = TerminalInput()
         poller = select.poll()
         poller.register(self.fileno, select.POLLIN | select.POLLHUP)
-        early = self._early is not None
         self._ready_by = time.monotonic() + READY_WITHIN
         while not self.exit_event.is_set():
             if poller.poll(self._patience(source)):
@@ -136,8 +135,7 @@ class TerminalDriver(LinuxDriver):
                         os.kill(os.getpid(), signal.SIGHUP)
                     return
                 text = decode(data)
-                self._deliver(source.feed_early(text) if early else source.feed(text))
-            early = False
+                self._deliver(source.feed(text) if self._early is None else source.feed_early(text))
             self._deliver(source.tick())
 
     def _patience(self, source: TerminalInput) -> int:

@@ -38,7 +38,10 @@ class PieceView(LineView):
     # Pieces ------------------------------------------------------------------------------------------
 
     def insert(self, index: int, *pieces: Piece) -> None:
+        """Put pieces in before the one at `index`; what is in view stays there."""
         width = self.size.width
+        anchor, offset = self.locate(self.top) if self.pieces else (-1, 0)
+        self._moves(self._starts[index])
         for place, piece in enumerate(pieces, index):
             before = self.pieces[place - 1] if place else None
             if place == 0 or (isinstance(piece, CallPiece) and isinstance(before, CallPiece)):
@@ -48,13 +51,10 @@ class PieceView(LineView):
             piece.estimate(width)
             self.pieces.insert(place, piece)
         self._count_from(index)
+        if anchor >= index and not self.following:
+            self.top = self._starts[anchor + len(pieces)] + offset
         if len(self.pieces) > MOST:
             self._drop_oldest(MOST // 10)
-
-    def replace(self, index: int, *pieces: Piece) -> None:
-        """`pieces` instead of the one at `index`."""
-        self._release(self.pieces.pop(index))
-        self.insert(index, *pieces)
 
     def clear(self) -> None:
         self.pieces.clear()
@@ -79,8 +79,15 @@ class PieceView(LineView):
 
     def touched(self, piece: Piece) -> None:
         """A piece looks otherwise now: repaint it; what is at the top of the view stays there."""
+        self._moves(self._starts[self.place_of(piece)] + piece.height)
         piece.touch()
         self.sync()
+
+    def _moves(self, row: int) -> None:
+        """Rows from `row` on get other numbers: what is selected there would be other text."""
+        selection = self.text_selection if self.is_attached else None
+        if selection is not None and (selection.end is None or selection.end.y >= row):
+            self.screen.clear_selection()
 
     def show_piece(self, index: int, offset: int = 0) -> None:
         """By the person's action: scroll so that the piece is near the top of the view."""

@@ -145,6 +145,7 @@ class Reading(PieceView):
 
     def action_toggle_all(self) -> None:
         """Open every call, long block and thought; if one is open, fold all."""
+        self._moves(0)
         opening = not any(piece.expanded for piece in self.pieces)
         for piece in self.pieces:
             if piece.expanded != opening and (piece.expandable or isinstance(piece, MarkdownPiece)):
@@ -154,6 +155,7 @@ class Reading(PieceView):
 
     def toggle_calls(self) -> None:
         """Open every call; if one is open, fold them."""
+        self._moves(0)
         calls = [piece for piece in self.pieces if isinstance(piece, CallPiece)]
         opening = not any(call.expanded for call in calls)
         for call in calls:
