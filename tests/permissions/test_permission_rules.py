@@ -144,15 +144,14 @@ def test_quoted_words_mean_themselves_only(words: list[str], others: list[str]) 
 
 
 names = st.text(st.characters(codec="utf-8", exclude_characters="\0/"), min_size=1, max_size=8).filter(
-    lambda name: name.strip() and name not in (".", "..")
+    lambda name: name not in (".", "..")
 )
 
 
 @settings(deadline=None, max_examples=150)
 @given(st.lists(names, min_size=1, max_size=3), st.lists(names, min_size=1, max_size=3))
 def test_a_quoted_path_means_itself_only(parts: list[str], others: list[str]) -> None:
-    path = "/".join(["d", *parts, "e"])
-    other = "/".join(["d", *others, "e"])
+    path, other = "/".join(parts), "/".join(others)
     rule = parse_rule("allow", f"write_file({quote_path(path)})")
     assert rule.matches_path(os.path.join(FOLDER, path), FOLDER)
     assert rule.matches_path(os.path.join(FOLDER, other), FOLDER) is (other == path)

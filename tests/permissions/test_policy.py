@@ -91,6 +91,23 @@ def test_deny_holds_in_every_mode(folder: Path, mode: Mode) -> None:
     assert decide(pending("run_command", "sh -c 'make x'")).verdict == "deny"
 
 
+def test_what_may_not_be_read_is_not_read_by_a_command_either(folder: Path) -> None:
+    (folder / "private").mkdir()
+    (folder / "link").symlink_to("private")
+    auto = policy(folder, Mode.AUTO, ("deny", "read_file(private/**)"))
+    for command in (
+        "cat private/k",
+        "cat link/k",
+        "grep -r x .",
+        "rg x",
+        "head < private/k",
+        "git show HEAD:private/k",
+    ):
+        assert auto.decide(pending("run_command", command)).verdict == "ask", command
+    for command in ("cat a.py", "grep x a.py", "ls src"):
+        assert auto.decide(pending("run_command", command)).verdict == "allow", command
+
+
 def test_plan_mode_says_what_to_do_instead(folder: Path) -> None:
     ruling = policy(folder, Mode.PLAN, ("allow", "write_file"), ("allow", "run_command")).decide(
         pending("run_command", "ls")

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tui_agent.permissions import decide_command, grammar, mentions, syntax
 
@@ -175,6 +177,50 @@ def test_without_the_parser_everything_asks_and_deny_still_holds(folder: Path) -
     assert "tree-sitter" in decision.reasons[0]
     assert decide_command("ls; curl x", folder=folder, rules=[("deny", "curl *")]).verdict == "deny"
     assert decide_command("ls && rm -rf ~", folder=folder).verdict == "deny"
+
+
+pieces = st.sampled_from(
+    [
+        "rm -rf",
+        " ",
+        "/",
+        "'",
+        '"',
+        "\\",
+        "\n",
+        ";",
+        "|",
+        "&",
+        "$(",
+        ")",
+        "`",
+        "{",
+        "}",
+        "<<X",
+        ">",
+        "ls",
+        "curl",
+        "(",
+        "#",
+    ]
+)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.one_of(st.text(max_size=40), st.lists(pieces, max_size=12).map("".join)))
+def test_anything_gets_a_verdict(command: str) -> None:
+    decision = decide_command(command, folder="/nonexistent", rules=[("deny", "curl *")])
+    assert decision.verdict in ("allow", "ask", "deny")
+    assert decision.reasons
+    if decision.verdict == "allow":
+        assert not set("$`<(){}#&") & set(command.replace("&&", "").replace("2>&1", ""))
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(pieces.filter(lambda piece: piece not in "#<<X>\\"), max_size=8).map("".join))
+def test_no_beginning_hides_a_denied_command(beginning: str) -> None:
+    rules = [("deny", "curl *"), ("allow", "*")]
+    assert decide_command(f"{beginning}\ncurl x", folder="/nonexistent", rules=rules).verdict == "deny"
 
 
 def test_no_process_is_started(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

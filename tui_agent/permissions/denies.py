@@ -29,6 +29,9 @@ _POWER_VERBS = names("poweroff reboot halt kexec soft-reboot suspend hibernate h
 _MAKES_FILE_SYSTEM = re.compile(r"mkfs(\..+)?|mke2fs|mkswap|wipefs|blkdiscard|newfs(_.+)?")
 _CHANGES_MODE = names("chmod chown chgrp setfacl")
 _WRITES_LAST = names("tee cp mv install shred truncate sgdisk sfdisk fdisk parted")
+_FIND_TESTS = re.compile(
+    r"-(i?name|i?path|i?wholename|i?regex|i?lname|[acm](time|min)|size|newer.*|user|group|empty|perm)"
+)
 
 HINT = re.compile(
     r"rm\b|dd\b|find\b|\bmk(?:fs|e2fs|swap)|newfs|wipefs|blkdiscard|shutdown|reboot|halt|poweroff|init\b"
@@ -55,7 +58,7 @@ def _command(words: Words, places: list[str]) -> str | None:
         for target in _operands(rest):
             if place := _precious(target, places):
                 return f"deletes {place} and everything below it"
-    if name == "find" and "-delete" in rest:
+    if name == "find" and "-delete" in rest and not any(_filters(word) for word in rest):
         for target in rest:
             if target is not None and target.startswith("-"):
                 break
@@ -81,6 +84,11 @@ def _command(words: Words, places: list[str]) -> str | None:
             if word and _DISK.fullmatch(os.path.normpath(word)):
                 return f"overwrites {word}"
     return None
+
+
+def _filters(word: str | None) -> bool:
+    """A test of find's that picks some files out of all."""
+    return word is not None and re.fullmatch(_FIND_TESTS, word) is not None
 
 
 def _has_option(words: Words, letters: str, name: str) -> bool:

@@ -197,9 +197,10 @@ class Policy:
         )
 
     def _command(self, command: str) -> Ruling:
-        rules = [rule for rule in self._rules if rule.tool == COMMAND_TOOL]
         plan, auto = self.mode is Mode.PLAN, self.mode is Mode.AUTO
-        decision = judge(command, self.folder, rules, read_only_list=auto, contained=auto and self.sandboxed)
+        decision = judge(
+            command, self.folder, self._rules, read_only_list=auto, contained=auto and self.sandboxed
+        )
         by: Literal["rule", "mode"] = "rule" if decision.source in ("rule", "builtin-deny") else "mode"
         if plan and decision.verdict != "deny":
             return Ruling("deny", "mode", (_PLAN,))

@@ -16,6 +16,7 @@ from tui_agent.permissions.options import Arguments, NotListed
 from tui_agent.permissions.places import may_be_secret
 from tui_agent.permissions.reach import OutOfReach, check_path, check_tree, expand, shadowed, within
 from tui_agent.permissions.readers import BUILTINS, reader
+from tui_agent.permissions.rules import Rule
 from tui_agent.permissions.syntax import Simple
 from tui_agent.permissions.words import names
 
@@ -25,8 +26,10 @@ _MAX_PLACES = 8
 class ReadOnly:
     """One command line, command by command, in order."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, rules: Sequence[Rule] = ()) -> None:
+        """`rules`: those that keep `read_file` from something keep it from being read here, too."""
         self._folder = folder
+        self._kept = [rule for rule in rules if rule.verdict != "allow" and rule.covers("read_file")]
         self._places = [folder]
         self._lost = False
 
@@ -67,7 +70,7 @@ class ReadOnly:
         paths = [*arguments.paths, *_OPERANDS[options.operands](arguments)]
         for path in paths:
             if path != "-":
-                check_path(path, place, self._folder)
+                self._path(path, place)
         if name in ("grep", "rg"):
             self._search(name, arguments, paths, place)
         elif options.operands == "files":
@@ -76,6 +79,17 @@ class ReadOnly:
                     raise OutOfReach(f"{path} is a folder: it would read every file in it")
         return None
 
+    def _path(self, path: str, place: str) -> None:
+        """Raise unless `path` may be read without asking."""
+        check_path(path, place, self._folder)
+        for name in (
+            os.path.normpath(os.path.join(place, path)),
+            os.path.realpath(os.path.join(place, path)),
+        ):
+            for rule in self._kept:
+                if rule.matches_path(name, self._folder, within=True):
+                    raise OutOfReach(f"the {rule.verdict} rule {rule.text} covers {path}")
+
     def _search(self, name: str, arguments: Arguments, paths: Sequence[str], place: str) -> None:
         if name == "grep" and not arguments.has("-r", "--recursive"):
             return
@@ -83,6 +97,10 @@ class ReadOnly:
             return
         # A glob or a type that names a hidden file makes rg read it.
         hidden = name == "grep" or arguments.has("-g", "--glob", "--iglob", "-t", "--type")
+        if self._kept:
+            raise OutOfReach(
+                f"the {self._kept[0].verdict} rule {self._kept[0].text} keeps a part from being read"
+            )
         for path in [path for path in paths if path not in arguments.paths] or ["."]:
             check_tree(path, place, self._folder, hidden=hidden)
 
@@ -113,11 +131,11 @@ class ReadOnly:
         if command == "remote" and tells_secrets(os.path.join(place, ".git", "config")):
             raise OutOfReach("the address of a remote holds a password")
         for operand in arguments.operands:
-            check_path(operand, place, self._folder)
+            self._path(operand, place)
             if may_be_secret(operand):
                 raise OutOfReach(f"{operand} may match files that hold secrets")
             if ":" in operand:  # REVISION:PATH
-                check_path(operand.partition(":")[2].lstrip("/") or ".", place, self._folder)
+                self._path(operand.partition(":")[2].lstrip("/") or ".", place)
 
     def _find(self, words: list[str], place: str) -> None:
         rest = list(words)
@@ -127,19 +145,19 @@ class ReadOnly:
         while rest and not rest[0].startswith("-") and rest[0] not in ("(", ")", "!", ","):
             starts.append(rest.pop(0))
         for start in starts:
-            check_path(start, place, self._folder)
+            self._path(start, place)
         while rest:
             word = rest.pop(0)
             if word in _FIND_WITH_VALUE:
                 value = rest.pop(0) if rest else ""
                 if word in _FIND_WITH_PATH:
-                    check_path(value, place, self._folder)
+                    self._path(value, place)
             elif word not in _FIND_ALONE and not _FIND_NEWER.fullmatch(word):
                 raise NotListed(f"find {word} is not on the read-only list")
             elif _FIND_NEWER.fullmatch(word) and rest:
                 value = rest.pop(0)
                 if not word.endswith("t"):
-                    check_path(value, place, self._folder)
+                    self._path(value, place)
 
 
 _FIND_ALONE = names("""

@@ -117,7 +117,8 @@ def quote_word(word: str) -> str:
 
 def quote_path(path: str) -> str:
     """`path` as a glob that means itself only."""
-    return re.sub(r"([*?[])", r"[\1]", path)
+    quoted = re.sub(r"([*?[]|^\s+|\s+$)", lambda m: "".join(f"[{c}]" for c in m.group()), path)
+    return f"./{quoted}" if path.startswith("~") else quoted
 
 
 class _CommandPattern:

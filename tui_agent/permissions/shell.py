@@ -91,7 +91,7 @@ def _allowed(
 ) -> Decision:
     allow = [rule for rule in rules if rule.verdict == "allow" and rule.covers(COMMAND_TOOL)]
     whole = next((rule for rule in allow if rule.matches_text(command)), None)
-    reader = ReadOnly(folder)
+    reader = ReadOnly(folder, rules)
     used: Rule | None = None
     reasons: list[str] = []
     for simple in script.plain:
