@@ -58,7 +58,7 @@ class Terminal:
 
     def modes_left_on(self) -> list[bytes]:
         """Private modes whose last setting was not the terminal's own (only the cursor is on by itself)."""
-        last = {mode: what for mode, what in re.findall(rb"\x1b\[\?(\d+)([hl])", self.seen)}
+        last = dict(re.findall(rb"\x1b\[\?(\d+)([hl])", self.seen))
         return [
             mode
             for mode in MODES

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from textual.app import App, ComposeResult
-from textual.widgets import Input
 
 from tui_agent.agent import (
     AgentEvent,
@@ -24,6 +23,7 @@ from tui_agent.tools.changes import file_change
 from tui_agent.ui.calls import Calls
 from tui_agent.ui.messages import StopCall
 from tui_agent.ui.panes import call_rows
+from tui_agent.ui.panes.call_filter import CallFilter
 from tui_agent.ui.panes.tool_log import ToolLog
 from tui_agent.ui.widgets.strips import text_of
 
@@ -259,7 +259,7 @@ async def test_the_filter_keeps_what_matches_and_escape_of_it_shows_all() -> Non
         await pilot.pause()
         assert len(pilot.app.rows) == 7
         assert not pilot.app.log_pane.close_filter()
-        assert not pilot.app.log_pane.query_one(Input).display
+        assert not pilot.app.log_pane.query_one(CallFilter).display
 
 
 async def test_x_stops_a_running_call_and_only_such() -> None:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.strip import Strip
-from textual.widgets import Input
 
 from tui_agent.ui import keys
 from tui_agent.ui.calls import Call, Calls
@@ -22,14 +21,15 @@ from tui_agent.ui.messages import ShowCall, StopCall
 from tui_agent.ui.panes import call_rows
 from tui_agent.ui.panes.pane import Pane, PaneTitle
 from tui_agent.ui.widgets.cursor_view import CURSOR, CursorView
-from tui_agent.ui.widgets.in_order import InOrder
 from tui_agent.ui.widgets.strips import Row, build
 
 if TYPE_CHECKING:
     from textual.timer import Timer
     from textual.widget import Widget
+    from textual.widgets import Input
 
     from tui_agent.agent import AgentEvent
+    from tui_agent.ui.panes.call_filter import CallFilter
 
 
 class CallList(CursorView):
@@ -172,7 +172,7 @@ class CallList(CursorView):
     async def action_filter(self) -> None:
         pane = self.parent
         if isinstance(pane, ToolLog):
-            pane.open_filter()
+            await pane.open_filter()
 
     def on_focus(self) -> None:
         if self.following:
@@ -180,26 +180,20 @@ class CallList(CursorView):
         super().on_focus()
 
 
-class Filter(InOrder, Input):
-    """The field that filters the log; the pane hides it."""
-
-
 class ToolLog(Pane):
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self.list = CallList()
         self._title = PaneTitle("Tools")
-        self._filter = Filter(placeholder="state, name or text", compact=True)
+        self._filter: CallFilter | None = None
         self._touched: dict[int, Call] = {}
         self._flush: Timer
 
     def compose(self) -> ComposeResult:
         yield self._title
-        yield self._filter
         yield self.list
 
     def on_mount(self) -> None:
-        self._filter.display = False
         self._flush = self.set_interval(0.05, self._show, pause=True)
 
     @property
@@ -229,16 +223,22 @@ class ToolLog(Pane):
         self.list.filter("")
         self._title.tell("")
 
-    def open_filter(self) -> None:
+    async def open_filter(self) -> None:
+        if self._filter is None:
+            from tui_agent.ui.panes.call_filter import CallFilter
+
+            self._filter = CallFilter()
+            await self.mount(self._filter, before=self.list)
         self._filter.display = True
         self._filter.focus()
 
-    def close_filter(self) -> bool:
+    def close_filter(self, *, only_focused: bool = False) -> bool:
         """Show all calls again; False when they were."""
-        if not self._filter.display:
+        field = self._filter
+        if field is None or not field.display or (only_focused and not field.has_focus):
             return False
-        self._filter.value = ""
-        self._filter.display = False
+        field.value = ""
+        field.display = False
         self.list.focus()
         return True
 

@@ -16,7 +16,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from tui_agent.ui import keys, safe
 from tui_agent.ui.messages import AgentEvents, ShowCall
@@ -212,7 +212,7 @@ class MainScreen(Screen[None]):
         keys.climb(ladder, self)
 
     def close_field(self) -> bool:
-        return isinstance(self.focused, Input) and self.tool_log.close_filter()
+        return self.tool_log.close_filter(only_focused=True)
 
     def cancel_run(self) -> bool:
         return self.turns.cancel()
