@@ -47,9 +47,10 @@ from tui_agent.session.store import SessionStore
 from tui_agent.settings import NO_KEY, Settings, SettingsError, project_values
 from tui_agent.system import system_prompt
 from tui_agent.tools import Workspace, coding_tools
-from tui_agent.tools.details import FileChange, revive
 from tui_agent.tools.jobs import Jobs
 from tui_agent.tools.process import kill_all
+from tui_agent.undo.changes import Changes
+from tui_agent.undo.plan import Plan
 
 
 class Runtime:
@@ -66,6 +67,7 @@ class Runtime:
         self.unanswered: list[Pending] = []
         self.jobs = Jobs()
         self.agent: Agent
+        self.changes: Changes
         self._sandbox: Sandbox | None = None
         self._on_event = on_event
         self._loop = asyncio.get_running_loop()
@@ -99,13 +101,18 @@ class Runtime:
         if self.settings.sandbox:
             self._sandbox = await in_thread(sandbox_for, self.folder)
         workspace = Workspace(self.folder)
-        tools: Sequence[AgentTool] = coding_tools(
-            workspace,
-            on_output=self._output,
-            jobs=self.jobs,
-            spill_folder=self.session.place / "output",
-            wrap=self._sandbox.wrap if self._sandbox else None,
-            env_pass=self.settings.env_pass,
+        self.changes = Changes(workspace, self.session.place, lambda text: self.session.notify(text))
+        for event in self.session.events:
+            self.changes.apply(event)
+        tools: Sequence[AgentTool] = self.changes.watched(
+            coding_tools(
+                workspace,
+                on_output=self._output,
+                jobs=self.jobs,
+                spill_folder=self.session.place / "output",
+                wrap=self._sandbox.wrap if self._sandbox else None,
+                env_pass=self.settings.env_pass,
+            )
         )
         started = next((e for e in self.session.events if e.type == "session_started"), None)
         if started is not None:
@@ -161,9 +168,11 @@ class Runtime:
 
     async def prompt(self, content: Prompt, signal: CancelSignal | None = None) -> TurnEnded:
         self.policy.new_turn()
+        self._tell_undone()
         return await self.agent.prompt(content, signal=signal, emit=self._emit)
 
     async def go_on(self, signal: CancelSignal | None = None) -> TurnEnded:
+        self._tell_undone()
         return await self.agent.go_on(signal=signal, emit=self._emit)
 
     def steer(self, content: Prompt) -> None:
@@ -180,6 +189,20 @@ class Runtime:
             self.agent.note(new.note)
         return new
 
+    async def undo(self, plan: Plan) -> str:
+        """Take changes back, all of the plan or nothing (`UndoError`); returns the id of this undo.
+
+        The model is told with the next prompt.
+        """
+        changed: list[FileChanged] = await in_thread(self.changes.carry_out, plan)
+        for event in changed:
+            await self._emit(event)
+        return changed[0].call_id or ""
+
+    def _tell_undone(self) -> None:
+        if note := self.changes.untold():
+            self.agent.note(note)
+
     async def close(self) -> None:
         """End every command and let the session go. The run should have ended before."""
         await in_thread(kill_all)
@@ -195,6 +218,7 @@ class Runtime:
 
     async def _emit(self, event: AgentEvent) -> None:
         self.session.append(event)
+        self.changes.apply(event)
         if event.type == "tool_call_started" and event.kind == "read":
             self._reading.add(event.call.id)
         if self._must_be_on_disk(event):
@@ -203,8 +227,9 @@ class Runtime:
             self._tidy()
             await self._shown()
         await self._on_event(event)
-        if event.type == "tool_call_finished" and (changed := _file_changed(event)):
-            await self._emit(changed)
+        if event.type == "tool_call_finished":
+            for changed in await in_thread(self.changes.after_call, event):
+                await self._emit(changed)
 
     def _must_be_on_disk(self, event: AgentEvent) -> bool:
         """The end of a turn; and what was approved, before it has its effect."""
@@ -258,17 +283,3 @@ class _Witness:
 
 async def _nowhere(event: AgentEvent) -> None:
     """For hosts that only want the end."""
-
-
-def _file_changed(event: AgentEvent) -> FileChanged | None:
-    if event.type != "tool_call_finished" or event.result.is_error:
-        return None
-    details = revive(event.result.details)
-    if not isinstance(details, FileChange) or details.before_hash == details.after_hash:
-        return None
-    return FileChanged(
-        path=details.path,
-        before=details.before_hash,
-        after=details.after_hash,
-        call_id=event.result.tool_call_id,
-    )

@@ -18,6 +18,7 @@ from pathlib import Path
 from tui_agent import paths
 from tui_agent.agent import AgentEvent
 from tui_agent.agent.events import FLEETING
+from tui_agent.session.checkpoints import Checkpoints
 from tui_agent.session.entries import Entry, Header, decode, encode
 
 FILE = "session.jsonl"
@@ -94,6 +95,7 @@ class SessionStore:
         for event in events:
             store.append(event)
         store.events = events
+        Checkpoints(store.place).adopt(place)
         store.notify(
             f"The session {place.name} is open in another program: this is a copy of it, {store.id}."
         )

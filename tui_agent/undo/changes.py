@@ -1,0 +1,260 @@
+"""What a session changed, held by its runtime: seen by the person, taken back, exported.
+
+Every event of the session goes through `apply`; `after_call` gives the `FileChanged` events that follow the
+end of a call. Work here reads and writes files, so hosts with an event loop call it in a thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tui_agent.agent import AgentEvent, AgentTool, FileChanged, ToolError
+from tui_agent.agent.events import UNKNOWN, ToolCallFinished
+from tui_agent.session.checkpoints import Checkpoints
+from tui_agent.session.ledger import Ledger, State
+from tui_agent.tools.changes import file_change
+from tui_agent.tools.details import FileChange, digest, revive
+from tui_agent.tools.trouble import Missing, shown
+from tui_agent.tools.workspace import Workspace
+from tui_agent.undo.patch import Side, file_patch
+from tui_agent.undo.plan import Conflict, OfTurn, Plan, Refusal, Restore, Target, plan
+from tui_agent.undo.watch import Watch, WatchedTool
+
+
+class UndoError(Exception):
+    """An undo that failed; what it had done already was taken back, unless its words say otherwise."""
+
+
+@dataclass(frozen=True)
+class Export:
+    """A patch. `left_out` are files whose content is not held."""
+
+    patch: bytes
+    files: int
+    left_out: tuple[str, ...]
+
+
+class Changes:
+    """`place` is the session's folder, `notify` hears what can't be kept or listed."""
+
+    def __init__(self, workspace: Workspace, place: Path, notify: Callable[[str], None]) -> None:
+        self.ledger = Ledger()
+        self.checkpoints = Checkpoints(place, notify)
+        self._workspace = workspace
+        self._watch = Watch(workspace, self.checkpoints, self._known, notify)
+        self._by_commands: dict[str, list[FileChanged]] = {}
+        self._untold: dict[str, State] = {}
+        workspace.before_write = self._keep
+
+    def watched(self, tools: Iterable[AgentTool]) -> list[AgentTool]:
+        """The tools, those that execute something with the folder looked at around them."""
+        return [
+            WatchedTool(tool, self._watch, self._by_commands.__setitem__) if tool.kind == "execute" else tool
+            for tool in tools
+        ]
+
+    # folding
+
+    def apply(self, event: AgentEvent) -> None:
+        self.ledger.apply(event)
+        if event.type == "turn_started":
+            self._untold.clear()  # its prompt told it
+        elif event.type == "file_changed" and self.ledger.files[event.path].steps[-1].origin == "undo":
+            self._untold.setdefault(event.path, State(event.before, event.before_mode))
+
+    def after_call(self, event: ToolCallFinished) -> list[FileChanged]:
+        """What the call that ended changed, its own file first."""
+        call_id = event.result.tool_call_id
+        found = [c.model_copy(update={"call_id": call_id}) for c in self._by_commands.pop(call_id, ())]
+        details = None if event.result.is_error else revive(event.result.details)
+        if isinstance(details, FileChange) and details.before_hash != details.after_hash:
+            if details.after is not None:
+                self.checkpoints.keep(details.after)
+            mode = self._look(details.path)[0].mode
+            found.insert(
+                0,
+                FileChanged(
+                    path=details.path,
+                    before=details.before_hash,
+                    after=details.after_hash,
+                    call_id=call_id,
+                    before_mode=None if details.before_hash is None else mode,  # a write keeps it
+                    after_mode=mode,
+                ),
+            )
+        return found
+
+    def _known(self) -> Iterable[str]:
+        return dict.fromkeys([*self.ledger.files, *self._workspace.seen])
+
+    def _keep(self, path: str, before: bytes | None) -> None:
+        if before is not None:
+            self.checkpoints.keep(before)
+
+    # showing
+
+    def content(self, content_hash: str | None) -> bytes | None:
+        return self.checkpoints.get(content_hash)
+
+    def change(self, path: str, before: State, after: State) -> FileChange | None:
+        """A file between two states; None if the content of one is not held."""
+        sides = [self.content(state.hash) for state in (before, after)]
+        if any(data is None and state.hash for data, state in zip(sides, (before, after), strict=True)):
+            return None
+        return file_change(path, *sides, facts=mode_facts(before, after))
+
+    def difference(self, conflict: Conflict) -> FileChange | None:
+        """What somebody else changed in a file that can't be restored because of it."""
+        if conflict.expected is None:
+            return None
+        present, data = self._look(conflict.path)
+        expected = self.content(conflict.expected.hash)
+        if present.hash == UNKNOWN or (expected is None and conflict.expected.hash is not None):
+            return None
+        return file_change(conflict.path, expected, data, facts=mode_facts(conflict.expected, present))
+
+    def told(self) -> list[str]:
+        """A line for each file that is changed now, for a summary of the conversation."""
+        words = {True: "new", False: "modified"}
+        return [
+            f"{shown(path)}: {'deleted' if trail.now.hash is None else words[trail.start.hash is None]}"
+            for path, trail in self.ledger.files.items()
+            if trail.is_changed
+        ]
+
+    def untold(self) -> str:
+        """What the model has to be told with the next prompt: which of its changes were taken back."""
+        lines = [
+            f"- {shown(path)} {_what_became(was, now)}"
+            for path, was in self._untold.items()
+            if not (now := self.ledger.files[path].now).is_like(was)
+        ]
+        if not lines:
+            return ""
+        return "\n".join(
+            [
+                "The user took changes back. These files are not as you left them; read them again before "
+                "you change them:",
+                *lines,
+            ]
+        )
+
+    def export(self) -> Export:
+        """All that the session changed, as it stands now, as one patch."""
+        parts: list[bytes] = []
+        left_out: list[str] = []
+        for path, trail in self.ledger.files.items():
+            if not trail.is_changed:
+                continue
+            sides = []
+            for state in (trail.start, trail.now):
+                data = self.content(state.hash)
+                if data is None and state.hash is not None:
+                    left_out.append(path)
+                    break
+                sides.append(Side(data, state.mode))
+            else:
+                parts.append(file_patch(path, *sides))
+        parts = [part for part in parts if part]
+        return Export(b"".join(parts), len(parts), tuple(left_out))
+
+    # undoing
+
+    def plan(self, target: Target) -> Plan | Refusal:
+        """What undoing `target` would do now, or why it must not."""
+        return plan(target, self.ledger, lambda path: self._look(path)[0], self.content)
+
+    def latest(self) -> Target | None:
+        """What `/undo` without a word takes back: the latest turn of which something is left."""
+        turn = self.ledger.last_turn
+        return None if turn is None else OfTurn(turn)
+
+    def carry_out(self, plan: Plan) -> list[FileChanged]:
+        """Do all of it, or nothing: `UndoError` says what came between. The events are for the host."""
+        contents: dict[str, bytes | None] = {}
+        for restore in plan.restores:
+            present, contents[restore.path] = self._look(restore.path)
+            if present != restore.present:
+                raise UndoError(f"{shown(restore.path)} changed meanwhile. Nothing was undone; try again.")
+        done: list[Restore] = []
+        try:
+            for restore in plan.restores:
+                done.append(restore)
+                self._put(restore.path, restore.present, restore.wanted, restore.data)
+        except (ToolError, OSError) as error:
+            raise UndoError(f"{error} {self._go_back(done, contents)}") from None
+        identity = self.ledger.next_undo
+        return [
+            FileChanged(
+                path=restore.path,
+                before=restore.present.hash,
+                after=restore.wanted.hash,
+                call_id=identity,
+                before_mode=restore.present.mode,
+                after_mode=restore.wanted.mode,
+            )
+            for restore in plan.restores
+        ]
+
+    def _go_back(self, done: Sequence[Restore], contents: dict[str, bytes | None]) -> str:
+        failed: list[str] = []
+        for restore in reversed(done):
+            present = self._look(restore.path)[0]
+            if present == restore.present:
+                continue
+            try:
+                self._put(restore.path, present, restore.present, contents[restore.path])
+            except (ToolError, OSError):
+                failed.append(shown(restore.path))
+        if failed:
+            return f"Undone all the same, look at them: {', '.join(failed)}."
+        return "Nothing was undone."
+
+    def _put(self, path: str, present: State, wanted: State, data: bytes | None) -> None:
+        workspace = self._workspace
+        if present.hash is None:
+            assert data is not None
+            workspace.write(path, data, base=None, mode=wanted.mode)
+            return
+        base = present.hash
+        if data is None or wanted.hash != present.hash:
+            if present.mode is not None and not present.mode & 0o200:
+                workspace.set_mode(path, present.mode | 0o200, base=base)  # a person asked for this one
+            if data is None:
+                workspace.delete(path, base=base)
+                return
+            workspace.write(path, data, base=base)
+        if wanted.mode is not None and self._look(path)[0].mode != wanted.mode:
+            workspace.set_mode(path, wanted.mode, base=wanted.hash or base)
+
+    def _look(self, path: str) -> tuple[State, bytes | None]:
+        """A file as it is now. What can't be read, or is no plain file any more, has unknown content."""
+        with suppress(ToolError, OSError):
+            try:
+                with self._workspace.open_read(path) as opened:
+                    mode = opened.stat.st_mode & 0o7777
+                    if opened.path == path and opened.stat.st_size <= 64_000_000:
+                        with open(opened.fd, "rb", closefd=False) as file:
+                            data = file.read()
+                        return State(digest(data), mode), data
+            except Missing:
+                return State(None), None
+        return State(UNKNOWN), None
+
+
+def mode_facts(before: State, after: State) -> tuple[str, ...]:
+    """The change of mode in words for a header, if there is one."""
+    if before.mode is None or after.mode is None or before.mode == after.mode:
+        return ()
+    return (f"mode {before.mode:04o} → {after.mode:04o}",)
+
+
+def _what_became(was: State, now: State) -> str:
+    if now.hash is None:
+        return "does not exist any more"
+    if was.hash is None:
+        return "is there again"
+    return f"has the mode {now.mode or 0:04o} again" if was.hash == now.hash else "was changed back"
