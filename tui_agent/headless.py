@@ -13,11 +13,11 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, TextIO
 
-from tui_agent.agent import AgentEvent, CancelSignal, ToolCall, TurnEnded
+from tui_agent.agent import AgentEvent, Cancelled, CancelSignal, ToolCall, TurnEnded
 from tui_agent.runtime import Runtime
 from tui_agent.session.store import SessionError
 from tui_agent.settings import Settings, SettingsError
@@ -113,7 +113,8 @@ class Headless:
 
     async def _turn(self, runtime: Runtime, prompt: str) -> TurnEnded:
         self._tell_notices(runtime)
-        await runtime.warm()
+        with suppress(Cancelled):  # then the prompt ends at once, too
+            await self._signal.race(runtime.warm())
         return await runtime.prompt(prompt, self._signal)
 
     def _finish(self, runtime: Runtime, ended: TurnEnded) -> int:
