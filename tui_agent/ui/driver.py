@@ -1,4 +1,4 @@
-"""The terminal, as Textual's driver for Linux and macOS with three changes.
+"""The terminal, as Textual's driver for Linux and macOS, changed in both directions.
 
 Input: bytes are decoded so that none is invalid, cut into whole keys and pastes by `TerminalInput`, and the
 reader wakes for its deadlines instead of every tenth of a second. What is typed before a widget can take it
@@ -156,6 +156,8 @@ class TerminalDriver(LinuxDriver):
 
     def _deliver(self, arrived: Iterable[Message]) -> None:
         for message in arrived:
+            if isinstance(message, events.MouseEvent) and not self._is_inside(message):
+                continue  # reported before the terminal shrank, or noise: Textual would take the focus away
             if self._early is not None and isinstance(message, events.InputEvent | events.Paste):
                 self._early.append(message)
             else:
@@ -164,6 +166,10 @@ class TerminalDriver(LinuxDriver):
             waiting, self._early = self._early, None
             for message in waiting:
                 self.process_message(message)
+
+    def _is_inside(self, mouse: events.MouseEvent) -> bool:
+        size = self._app.size
+        return 0 <= mouse.x < size.width and 0 <= mouse.y < size.height
 
     def _can_take_keys(self) -> bool:
         if time.monotonic() > self._ready_by:

@@ -21,7 +21,6 @@ from rich.style import Style as RichStyle
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Offset, Region, Size
-from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
@@ -53,17 +52,6 @@ class LineView(ScrollView, can_focus=True):
         Binding("home,g", "scroll_to_start", "Start", show=False),
         Binding("end,G", "scroll_to_end", "End", show=False),
     ]
-
-    class Scrolled(Message):
-        """The view moved by the person's action."""
-
-        def __init__(self, view: LineView) -> None:
-            super().__init__()
-            self.view = view
-
-        @property
-        def control(self) -> LineView:
-            return self.view
 
     def __init__(
         self,
@@ -165,7 +153,6 @@ class LineView(ScrollView, can_focus=True):
         self.top = max(0, min(row, self.last_top))
         self.following = self.may_follow and self.at_end
         self.sync()
-        self.post_message(self.Scrolled(self))
 
     def reveal(self, row: int, margin: int = 0) -> None:
         """Scroll as little as needed to have `row` in view."""
