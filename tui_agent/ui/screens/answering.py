@@ -316,12 +316,11 @@ class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
     # Fields ------------------------------------------------------------------------------------------
 
     def _key_in_field(self, event: events.Key) -> None:
-        self._counted = self.arming.counts(event.time)
         self.arming.touched(event.time)
         if event.key in ("escape", "ctrl+c"):
             self.fields.close()
             self._rule = None
-        elif event.key == ("ctrl+s" if self.fields.editing else "enter"):
+        elif event.key == "ctrl+s" and self.fields.editing:
             self.fields.accept()
         elif self._rule is not None and event.key in ("tab", "shift+tab", "up", "down"):
             self._rule.turn(-1 if event.key in ("shift+tab", "up") else 1)
@@ -330,6 +329,14 @@ class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
             return  # the field's own
         event.stop()
         event.prevent_default()
+        self.refresh_buttons()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        pressed = self.fields.pressed_at
+        self._counted = self.arming.counts(pressed)
+        self.arming.touched(pressed)
+        self.fields.accept()
         self.refresh_buttons()
 
     def on_input_changed(self, event: Input.Changed) -> None:

@@ -21,6 +21,12 @@ Done = Callable[[str], str | None]
 
 
 class _Line(InOrder, Input):
+    pressed_at = 0.0
+    """When the last key was pressed, which may be long before it is handled."""
+
+    async def _on_key(self, event: events.Key) -> None:
+        self.pressed_at = event.time
+
     def _on_paste(self, event: events.Paste) -> None:
         event.text = visible(event.text)  # the base class inserts what the event says
 
@@ -81,6 +87,11 @@ class Fields(Vertical):
     def tell(self, label: str) -> None:
         self.label = label
         self.query_one(".field-label", Static).update(Content(visible(label, strict=True)))
+
+    @property
+    def pressed_at(self) -> float:
+        """When the last key of the line was pressed."""
+        return self.query_one(_Line).pressed_at
 
     @property
     def text(self) -> str:
