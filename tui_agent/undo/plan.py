@@ -154,7 +154,7 @@ def _restore(
     data = content(before.hash)
     if data is None and before.hash is not None:
         return Conflict(path, "its earlier content is not held")
-    return Restore(path, now, State(before.hash, _mode(data, first.before, now)), data)
+    return Restore(path, now, State(before.hash, _mode(data, before, now)), data)
 
 
 def _mode(data: bytes | None, before: State, now: State) -> int | None:
