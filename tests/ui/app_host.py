@@ -130,12 +130,12 @@ class Host(TuiApp):
         self.model = Model()
         self.hold = asyncio.Event()
         self.hold.set()
-        self.opening = asyncio.Event()
+        self.asked_to_open = asyncio.Event()
         self.benches: list[Bench] = []
         self.open_error: Exception | None = None
 
         async def open_bench(app: TuiApp, settings: Settings, ask: Any, on_event: Any) -> Any:
-            self.opening.set()
+            self.asked_to_open.set()
             await self.hold.wait()
             if self.open_error is not None:
                 raise self.open_error

@@ -179,7 +179,7 @@ async def test_a_mode_chosen_before_the_runtime_is_open_counts() -> None:
     app = Host()
     app.hold.clear()
     async with app.run_test(size=(120, 30)) as pilot:
-        await until(pilot, app.opening.is_set)
+        await until(pilot, app.asked_to_open.is_set)
         await pilot.press("shift+tab")
         app.hold.set()
         await until(pilot, lambda: app.benches and app.bench.modes == ["accept-edits"])

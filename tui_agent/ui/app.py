@@ -11,19 +11,17 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from textual.app import SystemCommand
 from textual.screen import Screen
 
-from tui_agent.branch import branch_of
 from tui_agent.settings import MODES, Mode, Settings
 from tui_agent.ui import commands, safe, themes
 from tui_agent.ui.asking import Asker
 from tui_agent.ui.lifecycle import Lifecycle
 from tui_agent.ui.messages import Failed, PromptReturned, PromptSubmitted, RuntimeOpened, StopCall
-from tui_agent.ui.opening import open_runtime
+from tui_agent.ui.opening import Opening, open_runtime
 from tui_agent.ui.screens.main import MainScreen
 from tui_agent.ui.status import Status
 from tui_agent.ui.turns import Turns
@@ -36,8 +34,6 @@ if TYPE_CHECKING:
     from tui_agent.ui.turns import Ask, OnEvent
 
     Opener = Callable[["TuiApp", Settings, Ask, OnEvent], Awaitable[Runtime]]
-
-DEMO_LABEL = "demo: scripted model, offline"
 
 
 class TuiApp(Lifecycle):
@@ -58,79 +54,23 @@ class TuiApp(Lifecycle):
         for theme in themes.OWN:
             self.register_theme(theme)
         self.use_theme(themes.first_theme(settings.theme, os.environ))
-        self._opened_with = settings
-        self._demo: TemporaryDirectory[str] | None = None
         self.main = MainScreen(Status(mode=settings.mode, max_steps=settings.max_steps))
         self.asker = Asker(self)
         self.turns = Turns(self.main, self.asker, partial(opener, self))
         self.main.turns = self.turns
-        self._describe()
+        self.opening = Opening(self)
+        self.opening.describe()
 
     def get_default_screen(self) -> Screen[None]:
         return self.main
 
     def on_mount(self) -> None:
-        self.call_after_refresh(self._begin)
-
-    def _begin(self) -> None:
-        """After the first paint."""
-        theme = self.settings.theme
-        if theme and self.theme != themes.first_theme(theme, os.environ):
-            safe.notify(self.main, f"There is no theme {theme!r}. /theme lists them.", severity="warning")
-        if self.settings.can_ask_a_model:
-            self._open()
-        else:
-            from tui_agent.ui.screens.welcome import WelcomeScreen
-
-            self.push_screen(WelcomeScreen(), self._welcomed)
-
-    async def _welcomed(self, choice: str | None) -> None:
-        if choice != "demo":
-            await self.leave()
-            return
-        self._use_demo()
-        self._open()
-
-    def _use_demo(self) -> None:
-        from tui_agent.demo import copy_project
-
-        self._demo = TemporaryDirectory(prefix="tui-agent-demo-", ignore_cleanup_errors=True)
-        folder = copy_project(Path(self._demo.name).resolve())
-        self.settings = replace(self.settings, demo=True, folder=folder)
-
-    def _open(self) -> None:
-        self._describe()
-        self._opened_with = self.settings
-        self.turns.open(self.settings)
-
-    def _describe(self) -> None:
-        """What the status line says of the settings."""
-        folder = self.settings.folder
-        branch = branch_of(folder)
-        self.main.status_line.update(
-            place=f"{folder.name or folder}{f' ({branch})' if branch else ''}",
-            model=self.settings.model,
-            label=DEMO_LABEL if self.settings.demo else "",
-        )
+        self.call_after_refresh(self.opening.begin)
 
     # What the screen and the controller of runs say
 
     async def on_runtime_opened(self, _: RuntimeOpened) -> None:
-        runtime = self.turns.runtime
-        if runtime is None:
-            return
-        await self.main.replay(runtime.replay())
-        for notice in runtime.notices:
-            self.main.conversation.tell(notice)
-        if self.settings.mode != self._opened_with.mode:
-            runtime.set_mode(self.settings.mode)
-        # A trusted project may have made it stricter.
-        self.main.status_line.update(model=runtime.model_name, mode=runtime.policy.mode)
-        prompt = self.main.prompt
-        if self.settings.demo and not prompt.text and not prompt.sent.entries:
-            from tui_agent.models.scripted import PROMPT
-
-            prompt.put(PROMPT)
+        await self.opening.opened()
 
     def on_prompt_submitted(self, message: PromptSubmitted) -> None:
         called = commands.find(message.text)
@@ -179,7 +119,7 @@ class TuiApp(Lifecycle):
         await self.turns.close()
         self.main.clear()
         self.settings = replace(self.settings, resume=None)
-        self._open()
+        self.opening.open()
 
     async def action_quit(self) -> None:
         if self.turns.run is not None:
@@ -193,8 +133,7 @@ class TuiApp(Lifecycle):
 
     async def leave(self, return_code: int = 0) -> None:
         await self.turns.close()
-        if self._demo is not None:
-            self._demo.cleanup()
+        self.opening.clean_up()
         self.exit(return_code, return_code=return_code)
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:

@@ -1,19 +1,106 @@
-"""From settings to an open runtime, after the first paint: the heavy imports, then the question of trust."""
+"""From settings to an open runtime, after the first paint.
+
+Without a key the welcome comes first; then the heavy modules are imported in a thread, the person is asked
+whether to trust what the folder brings along, and the runtime is opened. What it knows is then shown.
+"""
 
 from __future__ import annotations
 
 import importlib
+import os
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from tui_agent.branch import branch_of
+from tui_agent.ui import safe, themes
 from tui_agent.ui.threads import in_thread
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tui_agent.runtime import Runtime
     from tui_agent.settings import Settings
     from tui_agent.ui.app import TuiApp
     from tui_agent.ui.turns import Ask, OnEvent
+
+
+GREETING = "Say what to do. You see every change and every command before it happens. Escape stops, F1 helps."
+DEMO_LABEL = "demo: scripted model, offline"
+
+
+class Opening:
+    def __init__(self, app: TuiApp) -> None:
+        self._app = app
+        self._opened_with = app.settings
+        self._demo: TemporaryDirectory[str] | None = None
+
+    def begin(self) -> None:
+        app = self._app
+        theme = app.settings.theme
+        if theme and app.theme != themes.first_theme(theme, os.environ):
+            safe.notify(app.main, f"There is no theme {theme!r}. /theme lists them.", severity="warning")
+        if app.settings.can_ask_a_model:
+            self.open()
+        else:
+            from tui_agent.ui.screens.welcome import WelcomeScreen
+
+            app.push_screen(WelcomeScreen(), self._welcomed)
+
+    async def _welcomed(self, choice: str | None) -> None:
+        if choice == "demo":
+            self._use_demo()
+            self.open()
+        else:
+            await self._app.leave()
+
+    def _use_demo(self) -> None:
+        from tui_agent.demo import copy_project
+
+        self._demo = TemporaryDirectory(prefix="tui-agent-demo-", ignore_cleanup_errors=True)
+        folder = copy_project(Path(self._demo.name).resolve())
+        self._app.settings = replace(self._app.settings, demo=True, folder=folder)
+
+    def open(self) -> None:
+        """Open a session by the app's present settings."""
+        app = self._app
+        self.describe()
+        self._opened_with = app.settings
+        if app.settings.resume is None:
+            app.main.conversation.tell(GREETING)
+        app.turns.open(app.settings)
+
+    def describe(self) -> None:
+        """What the status line says of the settings."""
+        settings = self._app.settings
+        folder, branch = settings.folder, branch_of(settings.folder)
+        self._app.main.status_line.update(
+            place=f"{folder.name or folder}{f' ({branch})' if branch else ''}",
+            model=settings.model,
+            label=DEMO_LABEL if settings.demo else "",
+        )
+
+    async def opened(self) -> None:
+        """Show what the runtime knows: an earlier conversation, notices, the mode that really counts."""
+        app = self._app
+        runtime = app.turns.runtime
+        if runtime is None:
+            return
+        await app.main.replay(runtime.replay())
+        for notice in runtime.notices:
+            app.main.conversation.tell(notice)
+        if app.settings.mode != self._opened_with.mode:
+            runtime.set_mode(app.settings.mode)
+        # A trusted project may have made it stricter.
+        app.main.status_line.update(model=runtime.model_name, mode=runtime.policy.mode)
+        prompt = app.main.prompt
+        if app.settings.demo and not prompt.text and not prompt.sent.entries:
+            from tui_agent.models.scripted import PROMPT
+
+            prompt.put(PROMPT)
+
+    def clean_up(self) -> None:
+        if self._demo is not None:
+            self._demo.cleanup()
 
 
 async def open_runtime(app: TuiApp, settings: Settings, ask: Ask, on_event: OnEvent) -> Runtime:
