@@ -10,6 +10,7 @@ import pytest
 from shell_fuzz import Recorder, line
 
 from tui_agent.permissions.syntax import Script, parse
+from tui_agent.permissions.wrappers import everything
 
 pytestmark = pytest.mark.heavy
 STRINGS = 2000
@@ -48,6 +49,19 @@ def test_what_bash_runs_is_what_was_read(tmp_path: Path, seed: int) -> None:
                 differences.append(f"{command!r} ran {ran}, read {[s.text for s in script.plain]}")
     assert not differences, "\n".join(differences[:20])
     assert ran_in_all > understood
+
+
+def test_deny_looks_at_every_program_that_bash_runs(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path)
+    source = random.Random(3)
+    missed: list[str] = []
+    for _ in range(STRINGS // 2):
+        command = line(source)
+        if "&" in command.replace("&&", "") or "coproc" in command:
+            continue  # what runs on may say so too late
+        names = {words[0] for words in everything(command)}
+        missed += [f"{command!r} ran {call}" for call in recorder.calls(command, 0) if call[0] not in names]
+    assert not missed, "\n".join(missed[:20])
 
 
 def test_the_recorder_sees_what_runs(tmp_path: Path) -> None:

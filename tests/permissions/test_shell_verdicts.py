@@ -88,6 +88,8 @@ def test_neighbours(folder: Path, case: dict[str, Any]) -> None:
         ("x=$(make y)", [("ask", "make *")], "ask", "guard"),
         ("printf -v PATH . ; ls", [("allow", "printf *")], "ask", "default"),
         ("printf x", [("allow", "printf *")], "allow", "rule"),
+        ("cat src/b.py", [("deny", "read_file(src/**)")], "ask", "default"),
+        ("cat a.py", [("deny", "read_file(src/**)")], "allow", "read-only"),
         ("hash -p ./x ls; ls", [("allow", "*")], "ask", "default"),
         ("cd /etc && cat passwd", [("allow", "cd *")], "ask", "default"),
         ("cd /etc && make", [("allow", "cd *"), ("allow", "make *")], "allow", "rule"),
@@ -221,6 +223,11 @@ def test_anything_gets_a_verdict(command: str) -> None:
 def test_no_beginning_hides_a_denied_command(beginning: str) -> None:
     rules = [("deny", "curl *"), ("allow", "*")]
     assert decide_command(f"{beginning}\ncurl x", folder="/nonexistent", rules=rules).verdict == "deny"
+
+
+@pytest.mark.parametrize("beginning", ["$", "make $", ">", "make <", "``", "make ``", "a; $ "])
+def test_a_line_the_parser_joins_to_the_next_hides_nothing(folder: Path, beginning: str) -> None:
+    assert decide_command(f"{beginning}\ncurl x", folder=folder, rules=[("deny", "curl *")]).verdict == "deny"
 
 
 def test_no_process_is_started(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

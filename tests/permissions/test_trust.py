@@ -113,6 +113,7 @@ def test_a_broken_state_file_is_said_and_kept(tmp_path: Path, content: bytes) ->
     path.write_bytes(content)
     with pytest.raises(StateFileError, match="fix or move it"):
         read_state(path)
+    assert not trusted(tmp_path, tmp_path)
     with pytest.raises(StateFileError):
         trust(tmp_path, tmp_path)
     assert path.read_bytes() == content

@@ -28,7 +28,7 @@ from tui_agent.permissions.wrappers import base, everything
 Source = Literal["builtin-deny", "rule", "guard", "read-only", "default"]
 
 _UNQUOTE = str.maketrans("", "", "\\'\"")
-_TOOL_FORM = re.compile(rf"{COMMAND_TOOL}(\(.*\))?", re.DOTALL)
+_TOOL_FORM = re.compile(rf"{COMMAND_TOOL}|({COMMAND_TOOL}|\w+_files?)\(.*\)", re.DOTALL)
 # They change the shell that runs the rest of the line, so a rule that covers them covers them alone.
 _STATEFUL = names("""
     . source eval exec export declare typeset readonly local set shopt unset hash enable trap read mapfile

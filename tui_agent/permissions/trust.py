@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tui_agent.permissions.state_file import read_state, update_state
+from tui_agent.permissions.state_file import StateFileError, read_state, update_state
 
 INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
 SETTINGS = ".tui-agent/settings.toml"
@@ -42,14 +42,17 @@ def project_files(folder: str | Path) -> tuple[ProjectFile, ...]:
 
 
 def trusted(folder: str | Path, state_folder: str | Path) -> bool:
-    """The person said yes to this folder, as its files are now."""
-    folders = read_state(Path(state_folder) / "trust.json").get("folders")
+    """The person said yes to this folder, as its files are now. A broken state file trusts nothing."""
+    try:
+        folders = read_state(Path(state_folder) / "trust.json").get("folders")
+    except StateFileError:
+        return False
     known = folders.get(os.path.realpath(folder)) if isinstance(folders, dict) else None
     return known == _digest(project_files(folder))
 
 
 def trust(folder: str | Path, state_folder: str | Path) -> None:
-    """Remember a yes."""
+    """Remember a yes; raises `StateFileError` if it can't be saved."""
 
     def change(state: dict[str, Any]) -> None:
         state.setdefault("folders", {})[os.path.realpath(folder)] = _digest(project_files(folder))

@@ -20,6 +20,8 @@ _PIECE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_BRACES = re.compile(r"(?<![$\\])\{([^{}'\"\\]*,[^{}'\"\\]*)\}")
+_MAX_BRACES = 50
 _DOUBLE_ESCAPE = re.compile(r'\\([$`"\\\n])')
 
 
@@ -68,6 +70,25 @@ def guess_word(text: str, home: str) -> str | None:
     if value is None or not (text == "~" or text.startswith("~/")):
         return value
     return home + value[1:]
+
+
+def guess_words(text: str, home: str) -> list[str | None]:
+    """`guess_word` for each of the words that a brace expansion makes of this one."""
+    if "{" not in text or "," not in text:
+        return [guess_word(text, home)]
+    return [guess_word(word, home) for word in _braces(text)[:_MAX_BRACES]]
+
+
+def _braces(text: str) -> list[str]:
+    words = [text]
+    for _ in range(_MAX_BRACES):
+        first = next((match for word in words if (match := _BRACES.search(word))), None)
+        if first is None or len(words) > _MAX_BRACES:
+            break
+        at = words.index(first.string)
+        before, after = first.string[: first.start()], first.string[first.end() :]
+        words[at : at + 1] = [before + part + after for part in first.group(1).split(",")]
+    return words
 
 
 def _simple(text: str) -> str | None:
