@@ -82,7 +82,7 @@ async def test_sets_come_one_at_a_time_in_order(person: Person, policy: Policy) 
 async def test_without_a_person_asking_means_unanswered(policy: Policy) -> None:
     gate = PolicyGate(policy, Broker())
     (answer,) = await gate.decide([pending("run_command", "make")], CancelSignal())
-    assert answer == Deny("nobody is here to approve this", "mode", unanswered=True)
+    assert answer == Deny("make: no rule covers it", "mode", unanswered=True)
 
 
 async def test_without_a_person_an_unread_file_is_to_be_read_first(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ OnRequest = Callable[[str, str, str], Awaitable[None] | None]
 
 
 class Broker:
-    """Without `ask` nobody is there, and every question is answered "unanswered"."""
+    """Without `ask` nobody is there, and each question is answered "unanswered", with why it asked."""
 
     def __init__(self, ask: Ask | None = None, *, on_request: OnRequest | None = None) -> None:
         self._ask = ask
@@ -56,7 +56,7 @@ class Broker:
         `recheck` runs when this set's turn has come: what an earlier answer settled isn't asked again.
         """
         if self._ask is None:
-            return [Deny("nobody is here to approve this", "mode", unanswered=True) for _ in questions]
+            return [Deny("; ".join(q.reasons), "mode", unanswered=True) for q in questions]
         return await signal.race(self._one_set(self._ask, questions, signal, recheck))
 
     async def _one_set(

@@ -28,6 +28,11 @@ NOT_READ = "not read before"
 """The fact by which a file tool says that the model overwrites what it never read."""
 
 _FILE_TOOLS = ("list_files", "read_file", "search_files", "edit_file", "write_file")
+_BY_MODE = {
+    "read": "reading runs in {} mode",
+    "write": "a change in {} mode",
+    "execute": "a command or an unknown tool in {} mode",
+}
 _PLAN = "plan mode: nothing is changed or run. Say what you would do; the person leaves this mode to do it"
 
 
@@ -183,7 +188,7 @@ class Policy:
             verdict = self.mode.writes
         elif kind == "execute":
             verdict = self.mode.commands
-        return Ruling(verdict, "mode", (f"{self.mode.value} mode",))
+        return Ruling(verdict, "mode", (_BY_MODE[kind].format(self.mode.value),))
 
     def _unread(self, pending: Pending, ruling: Ruling) -> Ruling:
         if ruling.verdict != "allow" or NOT_READ not in getattr(pending.proposal.details, "facts", ()):
