@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from tui_agent.ui import keys
-from tui_agent.ui.panes.changes import FileList
+from tui_agent.ui.panes.changes import Changes
 from tui_agent.ui.panes.tool_log import CallList
 from tui_agent.ui.screens.help import help_text
 from tui_agent.ui.widgets.prompt import Prompt
@@ -72,7 +72,7 @@ def test_binding_ids_are_unique_so_that_a_keymap_can_name_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "widget"), [("prompt", Prompt), ("tool log", CallList), ("changes", FileList)]
+    ("place", "widget"), [("prompt", Prompt), ("tool log", CallList), ("changes", Changes)]
 )
 def test_every_action_exists(place: keys.Place, widget: type) -> None:
     for binding in keys.bindings(place):

@@ -113,7 +113,7 @@ class Ledger:
         """Take in one event; returns whether a file changed."""
         if event.type == "turn_started":
             self.turn += 1
-        elif event.type == "tool_call_started" and event.kind in ("write", "execute"):
+        elif event.type == "tool_call_started" and event.kind != "read":
             origin: Origin = "command" if event.kind == "execute" else "tool"
             work = Work(event.call.id, self.turn, event.call.name, event.title, origin)
             self.works[event.call.id] = work

@@ -20,7 +20,15 @@ from tui_agent.settings import MODES, Mode, Settings
 from tui_agent.ui import commands, safe, themes
 from tui_agent.ui.asking import Asker
 from tui_agent.ui.lifecycle import Lifecycle
-from tui_agent.ui.messages import Failed, PromptReturned, PromptSubmitted, RuntimeOpened, StopCall
+from tui_agent.ui.messages import (
+    Failed,
+    Noticed,
+    PromptReturned,
+    PromptSubmitted,
+    RuntimeOpened,
+    StopCall,
+    UndoWanted,
+)
 from tui_agent.ui.opening import Opening, open_runtime
 from tui_agent.ui.screens.main import MainScreen
 from tui_agent.ui.status import Status
@@ -77,18 +85,27 @@ class TuiApp(Lifecycle):
         if called is None:
             self.main.show_pane("conversation")
             self.main.conversation.transcript.follow()
-            self.turns.send(message.text)
+            self.turns.send(message.draft)
         elif called.command is None:
-            self.main.prompt.put(message.text)
+            self.main.prompt.put(message.draft)
             safe.notify(self.main, f"There is no command /{called.name}. F1 lists them.", severity="warning")
         else:
             self.run_command(called.command, called.argument)
 
     def on_prompt_returned(self, message: PromptReturned) -> None:
-        self.main.prompt.give_back(message.text)
+        self.main.prompt.give_back(message.draft)
 
     def on_failed(self, message: Failed) -> None:
         self.main.conversation.tell(message.text, message.hint, error=True)
+
+    def on_noticed(self, message: Noticed) -> None:
+        self.main.conversation.tell(message.text)
+
+    def on_undo_wanted(self, message: UndoWanted) -> None:
+        from tui_agent.ui.undoing import ask_and_undo, choices_for
+
+        choices = choices_for(message.file, message.hunk)
+        self.run_worker(ask_and_undo(self, choices), group="undo", exclusive=True)
 
     def on_stop_call(self, message: StopCall) -> None:
         self.turns.stop_call(message.call_id)

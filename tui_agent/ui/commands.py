@@ -50,6 +50,18 @@ async def _clear(app: TuiApp, _: str) -> None:
     await app.new_session()
 
 
+async def _undo(app: TuiApp, words: str) -> None:
+    from tui_agent.ui.undoing import undo_command
+
+    await undo_command(app, words)
+
+
+async def _diff(app: TuiApp, words: str) -> None:
+    from tui_agent.ui.undoing import export_command
+
+    await export_command(app, words)
+
+
 async def _theme(app: TuiApp, name: str) -> None:
     if not name:
         app.action_change_theme()
@@ -65,6 +77,10 @@ COMMANDS: tuple[Command, ...] = (
     Command("help", "keys and commands", _help),
     Command("mode", "change what runs without asking; without a name, the next mode", _mode, "[name]"),
     Command("continue", "go on after a step limit, a stop or an error", _go_on),
+    Command(
+        "undo", "take back the latest turn that changed files, or what is named; asks first", _undo, "[what]"
+    ),
+    Command("diff", "save the changes of this session as a patch for git apply", _diff),
     Command("clear", "begin a new session; the old one stays on disk", _clear),
     Command("theme", "change the colours; without a name, choose from a list", _theme, "[name]"),
     Command("quit", "leave", _quit),

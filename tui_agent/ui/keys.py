@@ -61,6 +61,8 @@ KEYS: tuple[Key, ...] = (
     Key("l", "l", "show the call in the conversation", "locate", "tool log"),
     Key("slash", "/", "filter by tool, state or text", "filter", "tool log"),
     Key("enter", "Enter", "read the diff", "open", "changes"),
+    Key("b", "b", "compare with the start of the session, or of the latest turn", "since", "changes"),
+    Key("u", "u", "undo the hunk, the file, its last call or turn; asks first", "undo", "changes"),
 )
 
 

@@ -8,6 +8,9 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from tui_agent.agent import AgentEvent
+    from tui_agent.ui.drafts.draft import Draft
+    from tui_agent.tools.hunks import Key
+    from tui_agent.ui.file_changes import ChangedFile
 
 
 class AgentEvents(Message):
@@ -25,17 +28,22 @@ class AgentEvents(Message):
 
 
 class PromptSubmitted(Message):
-    def __init__(self, text: str) -> None:
+    def __init__(self, draft: Draft) -> None:
         super().__init__()
-        self.text = text
+        self.draft = draft
+
+    @property
+    def text(self) -> str:
+        """All of it, pastes unfolded."""
+        return self.draft.whole
 
 
 class PromptReturned(Message):
     """A prompt that was not sent, or left nothing behind."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, draft: Draft) -> None:
         super().__init__()
-        self.text = text
+        self.draft = draft
 
 
 class TurnsChanged(Message):
@@ -55,6 +63,14 @@ class Failed(Message):
         self.hint = hint
 
 
+class Noticed(Message):
+    """A word of the program's own that came up outside the events."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
 class ShowCall(Message):
     """The person wants to see this call in the conversation."""
 
@@ -69,3 +85,12 @@ class StopCall(Message):
     def __init__(self, call_id: str) -> None:
         super().__init__()
         self.call_id = call_id
+
+
+class UndoWanted(Message):
+    """The person wants to take back something of `file`; `hunk` are the changed lines under the cursor."""
+
+    def __init__(self, file: ChangedFile, hunk: frozenset[Key]) -> None:
+        super().__init__()
+        self.file = file
+        self.hunk = hunk

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from tui_agent.branch import branch_of
 from tui_agent.ui import safe, themes
+from tui_agent.ui.messages import Noticed
 from tui_agent.ui.threads import in_thread
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Opening:
         else:
             from tui_agent.ui.screens.welcome import WelcomeScreen
 
-            app.push_screen(WelcomeScreen(), self._welcomed)
+            app.push_screen(WelcomeScreen(app.main.prompt.type_in), self._welcomed)
 
     async def _welcomed(self, choice: str | None) -> None:
         if choice == "demo":
@@ -93,7 +94,7 @@ class Opening:
         # A trusted project may have made it stricter.
         app.main.status_line.update(model=runtime.model_name, mode=runtime.policy.mode)
         prompt = app.main.prompt
-        if app.settings.demo and not prompt.text and not prompt.sent.entries:
+        if app.settings.demo and not prompt.text and not prompt.past.entries:
             from tui_agent.models.scripted import PROMPT
 
             prompt.put(PROMPT)
@@ -109,7 +110,14 @@ async def open_runtime(app: TuiApp, settings: Settings, ask: Ask, on_event: OnEv
     from tui_agent.runtime import Runtime
 
     await _ask_for_trust(app, settings.folder)
-    return await Runtime.open(settings, ask=ask, on_event=on_event)
+    runtime = await Runtime.open(settings, ask=ask, on_event=on_event)
+    app.main.changes.content = runtime.changes.content
+
+    def notify(text: str) -> None:
+        app.post_message(Noticed(text))  # from whatever thread
+
+    runtime.session.notify = notify  # what came up until now waits in `notices`
+    return runtime
 
 
 async def _ask_for_trust(app: TuiApp, folder: Path) -> None:
@@ -121,5 +129,5 @@ async def _ask_for_trust(app: TuiApp, folder: Path) -> None:
     files = await in_thread(project_files, folder)
     if not files or await in_thread(trusted, folder, state_folder()):
         return
-    if await app.push_screen_wait(TrustScreen(folder, files)):
+    if await app.push_screen_wait(TrustScreen(folder, files, app.main.prompt.type_in)):
         await in_thread(trust, folder, state_folder())

@@ -6,11 +6,13 @@ end of a call. Work here reads and writes files, so hosts with an event loop cal
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from tui_agent import paths
 from tui_agent.agent import AgentEvent, AgentTool, FileChanged, ToolError
 from tui_agent.agent.events import UNKNOWN, ToolCallFinished
 from tui_agent.session.checkpoints import Checkpoints
@@ -30,7 +32,7 @@ class UndoError(Exception):
 
 @dataclass(frozen=True)
 class Export:
-    """A patch. `left_out` are files whose content is not held."""
+    """A patch of so many files. `left_out` are those whose content is not held."""
 
     patch: bytes
     files: int
@@ -44,6 +46,7 @@ class Changes:
         self.ledger = Ledger()
         self.checkpoints = Checkpoints(place, notify)
         self._workspace = workspace
+        self._place = place
         self._watch = Watch(workspace, self.checkpoints, self._known, notify)
         self._by_commands: dict[str, list[FileChanged]] = {}
         self._untold: dict[str, State] = {}
@@ -99,13 +102,6 @@ class Changes:
     def content(self, content_hash: str | None) -> bytes | None:
         return self.checkpoints.get(content_hash)
 
-    def change(self, path: str, before: State, after: State) -> FileChange | None:
-        """A file between two states; None if the content of one is not held."""
-        sides = [self.content(state.hash) for state in (before, after)]
-        if any(data is None and state.hash for data, state in zip(sides, (before, after), strict=True)):
-            return None
-        return file_change(path, *sides, facts=mode_facts(before, after))
-
     def difference(self, conflict: Conflict) -> FileChange | None:
         """What somebody else changed in a file that can't be restored because of it."""
         if conflict.expected is None:
@@ -160,6 +156,15 @@ class Changes:
                 parts.append(file_patch(path, *sides))
         parts = [part for part in parts if part]
         return Export(b"".join(parts), len(parts), tuple(left_out))
+
+    def save(self, export: Export) -> Path:
+        """Write the patch beside the session, for its owner alone, in the place of an earlier one."""
+        place = self._place / "changes.patch"
+        temporary = place.with_suffix(".new")
+        with os.fdopen(paths.open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
+            file.write(export.patch)
+        temporary.replace(place)
+        return place
 
     # undoing
 

@@ -19,6 +19,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from tui_agent.ui import keys, safe
+from tui_agent.ui.drafts.draft import Draft
 from tui_agent.ui.messages import AgentEvents, ShowCall
 from tui_agent.ui.panes.changes import Changes
 from tui_agent.ui.panes.conversation import ConversationPane
@@ -97,6 +98,8 @@ class MainScreen(Screen[None]):
             if not (event.type == before == "text_delta"):  # the others need to hear of a stream only once
                 for pane in (self.tool_log, self.changes, self.status_line):
                     pane.apply(event)
+            if words := self.changes.left_by(event):
+                self.conversation.tell(words)
             before = event.type
         counts = {"tool_log": self.tool_log.count, "changes": self.changes.count}
         if counts != self._bar.counts:
@@ -127,7 +130,7 @@ class MainScreen(Screen[None]):
         for event in events:
             if event.type == "turn_started" and event.prompt:
                 text = "\n".join(getattr(block, "text", "") for block in event.prompt)
-                self.prompt.sent.add(text)
+                self.prompt.past.add(Draft(text))
         self.status_line.update(began=None, doing="")
 
     def on_turns_changed(self) -> None:
@@ -137,9 +140,9 @@ class MainScreen(Screen[None]):
             opening=self.turns.opening,
             queued=len(self.turns.queue),
         )
-        self._queued.display = bool(self.turns.queue)
-        if self.turns.queue:
-            lines = [safe.title(f"next: {text}", self.size.width - 4) for text in self.turns.queue]
+        self._queued.display = len(self.turns.queue) > 0
+        if len(self.turns.queue):
+            lines = [safe.title(f"next: {item.draft.text}", self.size.width - 4) for item in self.turns.queue.items]
             self._queued.update(Content("\n").join(lines))
 
     def clear(self) -> None:
