@@ -70,7 +70,7 @@ def test_in_the_sandbox_auto_runs_every_command_that_no_rule_stops(folder: Path)
     assert sandboxed.decide(pending("run_command", "x=$(curl y)")).verdict == "deny"
     assert sandboxed.decide(pending("run_command", "(git push -f)")).verdict == "ask"
     assert sandboxed.decide(pending("run_command", "rm -rf ~")).verdict == "deny"
-    sandboxed.mode = Mode.ASK
+    sandboxed.mode = "ask"
     assert sandboxed.decide(pending("run_command", "make")).verdict == "ask"
 
 

@@ -161,7 +161,7 @@ def test_limits_ask(folder: Path) -> None:
 
 @pytest.fixture
 def without_parser(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    caches = (grammar.parser, grammar.tree, syntax.parse, mentions._mentions)
+    caches = (grammar.language, grammar.tree, syntax.parse, mentions._mentions)
     for cache in caches:
         cache.cache_clear()
     for name in ("tree_sitter", "tree_sitter_bash"):

@@ -6,26 +6,30 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Language, Node
 
 MISSING = "the command parser is missing (install tree-sitter and tree-sitter-bash)"
 
 
 @lru_cache(maxsize=1)
-def parser() -> Parser | None:
+def language() -> Language | None:
     try:
         import tree_sitter
         import tree_sitter_bash
     except ImportError:
         return None
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+    return tree_sitter.Language(tree_sitter_bash.language())
 
 
 @lru_cache(maxsize=8)
 def tree(data: bytes) -> Node | None:
     """The syntax tree of a command line, None without the parser."""
-    loaded = parser()
-    return None if loaded is None else loaded.parse(data).root_node
+    bash = language()
+    if bash is None:
+        return None
+    from tree_sitter import Parser
+
+    return Parser(bash).parse(data).root_node  # a parser of its own: threads may not share one
 
 
 def encode(command: str) -> bytes:

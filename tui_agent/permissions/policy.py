@@ -71,7 +71,7 @@ class Policy:
         state_folder: str | Path | None = None,
         sandboxed: bool = False,
     ) -> None:
-        self.mode = Mode(mode)
+        self._mode = Mode(mode)
         self.folder = os.path.realpath(folder)
         self.sandboxed = sandboxed
         self.log: list[Decided] = []
@@ -79,6 +79,14 @@ class Policy:
         self._rules = [*rules, *self._grants.load()]
         self._uses: Counter[Rule] = Counter()
         self._denials: Counter[str] = Counter()
+
+    @property
+    def mode(self) -> Mode:
+        return self._mode
+
+    @mode.setter
+    def mode(self, mode: Mode | str) -> None:
+        self._mode = Mode(mode)
 
     @property
     def rules(self) -> tuple[Rule, ...]:
