@@ -24,6 +24,7 @@ from tui_agent.agent import (
     ApprovalRequested,
     CancelSignal,
     FileChanged,
+    NoteAdded,
     Pending,
     SessionStarted,
     ToolProgress,
@@ -67,6 +68,7 @@ class Runtime:
         self.unanswered: list[Pending] = []
         self.jobs = Jobs()
         self.agent: Agent
+        self.workspace: Workspace
         self.changes: Changes
         self._sandbox: Sandbox | None = None
         self._on_event = on_event
@@ -100,7 +102,7 @@ class Runtime:
         model = model_for(self.settings)
         if self.settings.sandbox:
             self._sandbox = await in_thread(sandbox_for, self.folder)
-        workspace = Workspace(self.folder)
+        workspace = self.workspace = Workspace(self.folder)
         self.changes = Changes(workspace, self.session.place, lambda text: self.session.notify(text))
         for event in self.session.events:
             self.changes.apply(event)
@@ -175,8 +177,17 @@ class Runtime:
         self._tell_undone()
         return await self.agent.go_on(signal=signal, emit=self._emit)
 
-    def steer(self, content: Prompt) -> None:
-        self.agent.steer(content)
+    async def attach(self, text: str) -> Prompt:
+        """The person's words with what they mention: files, folders, pictures."""
+        from tui_agent.tools.attachments import with_attachments
+
+        return await with_attachments(self.workspace, text)
+
+    def steer(self, content: Prompt) -> NoteAdded:
+        return self.agent.steer(content)
+
+    def unsteer(self, note: NoteAdded) -> bool:
+        return self.agent.unsteer(note)
 
     def stop_call(self, call_id: str, reason: str = "user") -> bool:
         return self.agent.stop_call(call_id, reason)

@@ -19,6 +19,7 @@ from tui_agent.agent import (
     MessageDone,
     ModelEvent,
     ModelRequest,
+    NoteAdded,
     TextContent,
     TextDelta,
     ToolCall,
@@ -27,6 +28,8 @@ from tui_agent.agent import (
 )
 from tui_agent.credentials import Credentials
 from tui_agent.settings import Settings
+from tui_agent.tools import Workspace
+from tui_agent.tools.attachments import with_attachments
 from tui_agent.ui.app import TuiApp
 
 Opener = Callable[..., Any]
@@ -75,9 +78,10 @@ class Model:
 
 
 class Bench:
-    """The parts that a runtime brings, without files and sessions."""
+    """The parts that a runtime brings, without sessions."""
 
     notices: tuple[str, ...] = ()
+    workspace: Workspace
 
     def __init__(self, model: Model, tools: list[AgentTool], gate: Any, on_event: Any, mode: str) -> None:
         self.agent = Agent(model=model, tools=tools, gate=gate)
@@ -89,14 +93,20 @@ class Bench:
         self.warmed = False
         self._on_event = on_event
 
-    async def prompt(self, content: str, signal: CancelSignal) -> TurnEnded:
+    async def prompt(self, content: Any, signal: CancelSignal) -> TurnEnded:
         return await self.agent.prompt(content, signal=signal, emit=self._on_event)
 
     async def go_on(self, signal: CancelSignal) -> TurnEnded:
         return await self.agent.go_on(signal=signal, emit=self._on_event)
 
-    def steer(self, content: str) -> None:
-        self.agent.steer(content)
+    async def attach(self, text: str) -> Any:
+        return await with_attachments(self.workspace, text)
+
+    def steer(self, content: Any) -> NoteAdded:
+        return self.agent.steer(content)
+
+    def unsteer(self, note: NoteAdded) -> bool:
+        return self.agent.unsteer(note)
 
     def stop_call(self, call_id: str) -> bool:
         return self.agent.stop_call(call_id)
@@ -112,6 +122,7 @@ class Bench:
         self.warmed = True
 
     async def close(self) -> None:
+        self.workspace.close()
         self.closed = True
 
 
@@ -141,6 +152,7 @@ class Host(TuiApp):
                 raise self.open_error
             bench = Bench(self.model, list(tools), gate(ask) if gate else None, on_event, settings.mode)
             bench.stored = stored or []
+            bench.workspace = Workspace(settings.folder)
             self.benches.append(bench)
             return bench
 

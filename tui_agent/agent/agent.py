@@ -79,9 +79,22 @@ class Agent:
             self.note("Go on.")
         return await self._run(TurnStarted(), signal, emit)
 
-    def steer(self, content: Prompt) -> None:
-        """The user's words for the next user message: the rest of a running batch is left for them."""
-        self._inbox.append(NoteAdded(content=blocks_of(content), by="user"))
+    def steer(self, content: Prompt) -> NoteAdded:
+        """The user's words for the next user message: the rest of a running batch is left for them.
+
+        Until `emit` gets the note that is returned, `unsteer` takes the words back.
+        """
+        note = NoteAdded(content=blocks_of(content), by="user")
+        self._inbox.append(note)
+        return note
+
+    def unsteer(self, note: NoteAdded) -> bool:
+        """Take words back that were not delivered; False if they were."""
+        for place, waiting in enumerate(self._inbox):
+            if waiting is note:
+                del self._inbox[place]
+                return True
+        return False
 
     def note(self, text: str) -> None:
         """Words of the host's (a mode changed, a change was undone), delivered with the next user message."""

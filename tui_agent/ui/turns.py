@@ -1,10 +1,11 @@
 """The controller of runs: one at a time, each with a signal of its own.
 
 A prompt becomes a worker that waits for the runtime (opened after the first paint) and hands it the prompt;
-events come back through `_feed` as messages to the screen. What is entered during a run steers it: it waits
-in `queue` until the agent delivers it with its next message, and if the run ends before that, another run
-brings it. `cancel()` may come at any moment: before the runtime is there the run is simply dropped,
-afterwards its signal is set, and the run ends when its tools have.
+events come back through `_feed` as messages to the screen. What is entered during a run waits in `queue`:
+the agent delivers it with its next message, or, if the run ends by itself before that, another run brings
+it. `cancel()` may come at any moment: before the runtime is there the run is simply dropped, afterwards its
+signal is set, and the run ends when its tools have. What a stopped or failed run did not deliver comes back
+to the prompt.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from textual.message import Message
 from textual.worker import Worker
 
+from tui_agent.ui.drafts.draft import Draft, joined
+from tui_agent.ui.drafts.queue import Queue, Queued
 from tui_agent.ui.messages import (
     AgentEvents,
     Failed,
@@ -49,11 +52,16 @@ class Desk(Protocol):
 
 @dataclass
 class Run:
-    """`text` is the prompt, None to go on without one. Without `signal` it still waits for the runtime."""
+    """`draft` is the prompt, None to go on without one. Without `signal` it still waits for the runtime.
 
-    text: str | None
+    `unanswered` drafts go back to the person when it is over.
+    """
+
+    draft: Draft | None
     signal: CancelSignal | None = None
     stopping: bool = False
+    failed: bool = False
+    unanswered: list[Draft] = field(default_factory=list)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -61,7 +69,7 @@ class Turns:
     def __init__(self, desk: Desk, ask: Ask, opener: Opener) -> None:
         self.runtime: Runtime | None = None
         self.run: Run | None = None
-        self.queue: list[str] = []
+        self.queue = Queue(self._changed)
         self._desk = desk
         self._ask = ask
         self._opener = opener
@@ -89,17 +97,22 @@ class Turns:
         self._desk.post_message(RuntimeOpened())
         await self.runtime.warm()
 
-    def send(self, text: str) -> None:
-        """Start a run with `text`, or steer the present one with it."""
+    def send(self, draft: Draft) -> None:
+        """Start a run with `draft`, or let it wait for the present one."""
         run = self.run
         if run is None:
-            self._start(Run(text))
+            self._start(Run(draft))
         elif run.signal is None or self.runtime is None:
-            run.text = f"{run.text}\n\n{text}" if run.text else text  # nothing was sent yet
+            run.draft = joined([run.draft, draft]) if run.draft else draft  # nothing was sent yet
         else:
-            self.queue.append(text)
-            self.runtime.steer(text)
-            self._changed()
+            self.queue.add(draft)
+            for item in self.queue.unread:
+                self._desk.run_worker(self._read(item), group="read", exit_on_error=False)
+
+    async def _read(self, item: Queued) -> None:
+        """Read the attachments of a message that waits."""
+        if self.runtime is not None:
+            self.queue.prepared(item, await self.runtime.attach(item.draft.whole))
 
     def go_on(self) -> bool:
         """Go on after a limit or an error. False while a run is on."""
@@ -127,7 +140,7 @@ class Turns:
 
     async def close(self) -> None:
         """End the run and the runtime."""
-        self.queue.clear()
+        self._give_back(self.queue.reclaim())
         if (run := self.run) is not None:
             self.cancel()
             with suppress(TimeoutError):
@@ -145,10 +158,10 @@ class Turns:
         try:
             await self._do(run)
         except asyncio.CancelledError:
-            self._give_back(run)
+            self._unanswered(run)
             raise
         except Exception as error:
-            self._give_back(run)
+            self._unanswered(run)
             self._desk.post_message(Failed(f"{type(error).__name__}: {error}"))
         finally:
             self.run = None
@@ -159,24 +172,41 @@ class Turns:
     async def _do(self, run: Run) -> None:
         await self._opened.wait()
         if self.runtime is None:
-            self._give_back(run)  # why it could not be opened has been said
+            self._unanswered(run)  # why it could not be opened has been said
             return
-        from tui_agent.agent import CancelSignal
+        from tui_agent.agent import Cancelled, CancelSignal
 
         run.signal = CancelSignal()
-        if run.text is None:
-            await self.runtime.go_on(run.signal)
+        self.queue.inbox = self.runtime
+        if run.draft is None:
+            ended = await self.runtime.go_on(run.signal)
         else:
-            await self.runtime.prompt(run.text, run.signal)
+            try:
+                content = await run.signal.race(self.runtime.attach(run.draft.whole))
+            except Cancelled:
+                self._unanswered(run)
+                return
+            ended = await self.runtime.prompt(content, run.signal)
+        run.failed = ended.stop_reason == "error"
 
     def _next(self, ended: Run) -> None:
-        """Bring what the ended run did not deliver, unless the person stopped it: then it waits."""
-        if self.queue and ended.signal is not None and not ended.stopping:
-            self._start(Run(None))
+        """Bring what the ended run did not deliver, or, if it was stopped or failed, give it back."""
+        if ended.stopping or ended.failed:
+            self._give_back([*ended.unanswered, *self.queue.reclaim()])
+        elif now := self.queue.reclaim(["now"]):
+            self._start(Run(joined(now)))
+        elif after := self.queue.next_after():
+            self._start(Run(after))
 
-    def _give_back(self, run: Run) -> None:
-        if run.text is not None:
-            self._desk.post_message(PromptReturned(run.text))
+    def _unanswered(self, run: Run) -> None:
+        """Its prompt has left nothing in the conversation."""
+        run.failed = True
+        if run.draft is not None:
+            run.unanswered.append(run.draft)
+
+    def _give_back(self, drafts: Sequence[Draft]) -> None:
+        if drafts:
+            self._desk.post_message(PromptReturned(joined(drafts)))
 
     @property
     def _feed(self) -> OnEvent:
@@ -192,10 +222,9 @@ class Turns:
 
     def _note(self, event: AgentEvent) -> None:
         if event.type == "history_rewritten" and self.run is not None and self.run.stopping and event.dropped:
-            self._give_back(self.run)  # the cancelled prompt left nothing, so it was dropped
-        elif event.type == "note_added" and event.by == "user" and self.queue:
-            self.queue.pop(0)
-            self._changed()
+            self._unanswered(self.run)  # the cancelled prompt left nothing, so it was dropped
+        elif event.type == "note_added" and event.by == "user":
+            self.queue.told(event)
 
     def _changed(self) -> None:
         self._desk.post_message(TurnsChanged())

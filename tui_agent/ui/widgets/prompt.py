@@ -1,55 +1,37 @@
-"""The prompt: a text area that sends on Enter, grows with its text, and remembers what was sent.
+"""The prompt: a text area that sends on Enter, grows with its text, and folds long pastes.
 
 Enter sends; the newline keys, or a backslash before Enter, break the line. Up on the first row and Down on
-the last walk through earlier prompts; the draft waits at the newest end. Text of the person's own is the
-one kind that stands in the box as it was typed, except what could act on the terminal.
+the last walk through earlier prompts; the draft waits at the newest end. A long paste stands in the text as
+a chip, which is written over or deleted as a whole. Text of the person's own is the one kind that stands in
+the box as it was typed, except what could act on the terminal.
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from textual import events
+from rich.text import Text
 from textual.binding import Binding, BindingType
+from textual.document._document import EditResult, Location
+from textual.document._edit import Edit
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widgets import TextArea
 
 from tui_agent.text import visible
 from tui_agent.ui import keys
+from tui_agent.ui.drafts.draft import Draft, adopted, chips, fold, folded, is_long
+from tui_agent.ui.drafts.past import Past
+from tui_agent.ui.drafts.pasted_path import as_mention
 from tui_agent.ui.messages import PromptSubmitted
 from tui_agent.ui.widgets.in_order import InOrder
 
 
-class Sent:
-    """Earlier prompts, oldest first, and a place in them. At the newest end stands the draft."""
+class KeyTaker(Protocol):
+    """What may take keys before the prompt does: the list of completions while it is open."""
 
-    def __init__(self) -> None:
-        self.entries: list[str] = []
-        self._draft = ""
-        self._place = 0
-
-    def add(self, text: str) -> None:
-        """Remember `text` as the newest (not twice in a row) and go to the end."""
-        if not self.entries or self.entries[-1] != text:
-            self.entries.append(text)
-        self._place = len(self.entries)
-        self._draft = ""
-
-    def older(self, current: str) -> str | None:
-        """The entry before this one; `current` becomes the draft when the walk begins."""
-        if self._place == 0:
-            return None
-        if self._place == len(self.entries):
-            self._draft = current
-        self._place -= 1
-        return self.entries[self._place]
-
-    def newer(self) -> str | None:
-        if self._place >= len(self.entries):
-            return None
-        self._place += 1
-        return self._draft if self._place == len(self.entries) else self.entries[self._place]
+    def take_key(self, key: str) -> bool: ...
 
 
 class Prompt(InOrder, TextArea):
@@ -70,10 +52,24 @@ class Prompt(InOrder, TextArea):
             placeholder="Ask for a change, or / for commands. F1 shows the keys.",
         )
         self.cursor_blink = False  # two writes a second, for ever
-        self.sent = Sent()
+        self.past = Past()
+        self.pastes: dict[str, str] = {}
+        """The texts of chips, by their labels; also of chips that are gone, for undo."""
+        self.placed = ""
+        """The text that was last put here whole: nobody typed it."""
+        self.key_taker: KeyTaker | None = None
+        self.enter_sends = True
+
+    @property
+    def draft(self) -> Draft:
+        """What stands in the box, with its pastes."""
+        return Draft(self.text, self.pastes).stripped()
 
     async def _on_key(self, event: events.Key) -> None:
-        if event.key == "enter":
+        if self.key_taker is not None and self.key_taker.take_key(event.key):
+            event.stop()
+            event.prevent_default()
+        elif event.key == "enter":
             event.stop()
             event.prevent_default()
             self._enter()
@@ -86,12 +82,45 @@ class Prompt(InOrder, TextArea):
         row, column = self.cursor_location
         if self.selection.is_empty and column and self.document.get_line(row)[column - 1] == "\\":
             self.replace("\n", (row, column - 1), (row, column))
-        else:
+        elif self.enter_sends:
             self.submit()
+        else:
+            self.action_new_line()
 
     async def _on_paste(self, event: events.Paste) -> None:
         # Pasted bytes may hold anything; the base class inserts what the event says.
-        event.text = visible(event.text)
+        text = event.text
+        if is_long(text):
+            event.text = fold(text, self.pastes)
+            self.pastes[event.text] = text
+        else:
+            event.text = as_mention(text) or visible(text)
+
+    def edit(self, edit: Edit) -> EditResult:
+        if self.pastes:
+            edit.from_location, edit.to_location = self._around_chips(edit.top, edit.bottom)
+        return super().edit(edit)
+
+    def _around_chips(self, top: Location, bottom: Location) -> tuple[Location, Location]:
+        """A range that covers each chip wholly or not at all; what is typed inside one comes after it."""
+        before, after = self._chip_at(top), self._chip_at(bottom)
+        if top == bottom:
+            return (top, top) if after is None else (after[1], after[1])
+        return (top if before is None else before[0], bottom if after is None else after[1])
+
+    def _chip_at(self, location: Location) -> tuple[Location, Location] | None:
+        """The chip that this place is inside of."""
+        row, column = location
+        for start, end in chips(self.document.get_line(row), self.pastes):
+            if start < column < end:
+                return (row, start), (row, end)
+        return None
+
+    def get_line(self, line_index: int) -> Text:
+        line = super().get_line(line_index)
+        for start, end in chips(line.plain, self.pastes) if self.pastes else ():
+            line.stylize("bold italic", start, end)
+        return line
 
     def render_lines(self, crop: Region) -> list[Strip]:
         # A terminal that changes its size while the program starts is painted before styles were applied.
@@ -101,29 +130,42 @@ class Prompt(InOrder, TextArea):
 
     def submit(self) -> None:
         """Send the text, unless there is none."""
-        text = self.text
-        if not text.strip():
+        draft = self.draft
+        if not draft:
             return
-        self.sent.add(text)
+        self.past.add(draft)
         self.clear()
-        self.post_message(PromptSubmitted(text))
+        self.post_message(PromptSubmitted(draft))
 
-    def put(self, text: str) -> None:
+    def put(self, new: Draft | str) -> None:
         """Replace the draft, with the cursor at its end; undo brings the old one back."""
-        self.replace(text, (0, 0), self.document.end)
+        draft = Draft(new) if isinstance(new, str) else new
+        draft = adopted(folded(draft), self.pastes)
+        self.pastes |= draft.pastes
+        self.placed = visible(draft.text)
+        self.replace(self.placed, (0, 0), self.document.end)
         self.move_cursor(self.document.end)
 
-    def give_back(self, text: str) -> None:
-        """Text that was not sent after all: into the box when that is empty, else into the history."""
+    def give_back(self, draft: Draft) -> None:
+        """What was not sent after all: into the box when that is empty, else into the history."""
         if self.text.strip():
-            self.sent.add(text)
+            self.past.add(draft)
         else:
-            self.put(text)
+            self.put(draft)
+
+    def take_up(self, draft: Draft) -> None:
+        """Put this into the box now; what was there goes into the history."""
+        if self.draft:
+            self.past.add(self.draft)
+        self.put(draft)
 
     def type_in(self, text: str) -> None:
         """Keys that were typed for the prompt while something else had the focus."""
         self.insert(text, self.document.end)
         self.move_cursor(self.document.end)
+
+    def action_submit(self) -> None:
+        self.submit()
 
     def action_new_line(self) -> None:
         self.replace("\n", *self.selection)
@@ -136,7 +178,7 @@ class Prompt(InOrder, TextArea):
 
     def action_cursor_up(self, select: bool = False) -> None:
         if not select and self.navigator.is_first_wrapped_line(self.cursor_location):
-            earlier = self.sent.older(self.text)
+            earlier = self.past.older(self.draft)
             if earlier is not None:
                 self.put(earlier)
                 return
@@ -144,7 +186,7 @@ class Prompt(InOrder, TextArea):
 
     def action_cursor_down(self, select: bool = False) -> None:
         if not select and self.navigator.is_last_wrapped_line(self.cursor_location):
-            later = self.sent.newer()
+            later = self.past.newer()
             if later is not None:
                 self.put(later)
                 return

@@ -1,0 +1,114 @@
+"""The files of the working folder, for completion: listed and searched in one thread of its own.
+
+The list is made by the tools' own walk (which knows `.gitignore` and never runs git) when it is first wanted
+and again when it has become old. Only the newest query is answered; one that goes on from the query before
+looks only at what that one found.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tui_agent.ui.drafts.matching import best, letters, narrowed
+
+MOST = 200_000
+SECONDS = 20.0
+"""The walk ends after so many entries, or so long."""
+OLD = 15.0
+"""Seconds after which the list is made anew before the next query."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """A path (folders end with a slash) and the columns of the letters that were asked for."""
+
+    path: str
+    columns: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a query found: the best of `total`."""
+
+    query: str
+    matches: Sequence[Match]
+    total: int
+
+
+class FileIndex:
+    """`ask` returns at once; `answer` is called from the thread of the index."""
+
+    def __init__(self, folder: Path, count: int = 50) -> None:
+        self.folder = folder
+        self._count = count
+        self._paths: list[str] = []
+        self._lowered: list[str] = []
+        self._made = float("-inf")
+        self._before: tuple[str, Sequence[int]] = ("", ())
+        self._wanted: tuple[str, Callable[[Answer], None]] | None = None
+        self._lock = threading.Lock()
+        self._working = False
+
+    def ask(self, query: str, answer: Callable[[Answer], None]) -> None:
+        with self._lock:
+            self._wanted = (query, answer)
+            if self._working:
+                return
+            self._working = True
+        threading.Thread(target=self._work, name="files", daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                wanted, self._wanted = self._wanted, None
+                if wanted is None:
+                    self._working = False
+                    return
+            query, answer = wanted
+            if time.monotonic() - self._made > OLD:
+                self._list()
+            answer(self.search(query))
+
+    def _list(self) -> None:
+        from tui_agent.agent import ToolError
+        from tui_agent.tools import Workspace
+        from tui_agent.tools.walk import Walk
+
+        paths: list[str] = []
+        try:
+            with Workspace(self.folder) as workspace:
+                walk = Walk(workspace, ".", limit=MOST, seconds=SECONDS, check=lambda: None)
+                for entry in walk:
+                    if entry.kind == "folder":
+                        if not entry.note:
+                            paths.append(f"{entry.path}/")
+                    elif entry.kind == "file" and not walk.ignore.ignores(entry.path, folder=False):
+                        paths.append(entry.path)
+        except (ToolError, OSError):
+            pass  # the folder is gone, or became unreadable: what was found counts
+        self._paths = sorted((path for path in paths if path.isprintable()), key=_by_depth)
+        self._lowered = [path.lower() for path in self._paths]
+        self._before = ("", range(len(self._paths)))
+        self._made = time.monotonic()
+
+    def search(self, query: str) -> Answer:
+        """The best matches. Only for the thread of the index."""
+        wanted = query.lower()
+        if not wanted:
+            return Answer(query, [Match(path) for path in self._paths[: self._count]], len(self._paths))
+        before, among = self._before
+        if not wanted.startswith(before):
+            among = range(len(self._paths))
+        found = narrowed(wanted, self._lowered, among)
+        self._before = (wanted, found)
+        places = best(wanted, self._lowered, found, self._count)
+        matches = [Match(self._paths[place], letters(wanted, self._lowered[place])) for place in places]
+        return Answer(query, matches, len(found))
+
+
+def _by_depth(path: str) -> tuple[int, str]:
+    return (path.rstrip("/").count("/"), path)
