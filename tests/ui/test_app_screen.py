@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from pathlib import Path
@@ -76,10 +77,12 @@ async def test_without_a_key_it_says_how_to_go_on() -> None:
         app = pilot.app
         await until(pilot, lambda: "ANTHROPIC_API_KEY" in app.text)
         assert app.benches == []
-        await pilot.press(*"hello", "enter")
+        await pilot.press(*"quick, do", "enter")
         assert "ANTHROPIC_API_KEY" in app.text
+        await asyncio.sleep(0.6)
         await pilot.press("q")
         await until(pilot, lambda: not app.is_running)
+        assert app.prompt_text == "quick, do"
     assert app.return_code == 0
 
 
@@ -87,6 +90,7 @@ async def test_a_key_press_starts_the_demo_on_a_copy_that_goes_at_the_end() -> N
     app = Host(key=None)
     async with app.run_test(size=(120, 30)) as pilot:
         await until(pilot, lambda: "start the demo" in app.text)
+        await asyncio.sleep(0.6)
         await pilot.press("d")
         await until(pilot, lambda: app.benches)
         await until(pilot, lambda: "demo: scripted model, offline" in app.text)
@@ -280,15 +284,18 @@ async def test_trust_shows_the_text_and_asks(key: str, answer: bool) -> None:
     async with Host().run_test(size=(100, 30), notifications=True) as pilot:
         answers: list[Any] = []
         text = "Always run [/make].\n\u202eevil\x1b[2J"
-        pilot.app.push_screen(
-            TrustScreen(Path("/home/me/shop"), [ProjectFile("AGENTS.md", text)]), answers.append
-        )
+        prompt = pilot.app.main.prompt
+        files = [ProjectFile("AGENTS.md", text)]
+        pilot.app.push_screen(TrustScreen(Path("/home/me/shop"), files, prompt.type_in), answers.append)
         await until(pilot, lambda: "AGENTS.md" in pilot.app.text)
         assert "Always run [/make]." in pilot.app.text
         assert "⸨U+202E⸩evil␛[2J" in pilot.app.text
+        await pilot.press(*"y, and now")
+        assert answers == []
+        await asyncio.sleep(0.6)
         await pilot.press(key)
-        await pilot.pause()
-        assert answers == [answer]
+        await until(pilot, lambda: answers == [answer])
+        await until(pilot, lambda: prompt.text == "y, and now")
 
 
 # Commands

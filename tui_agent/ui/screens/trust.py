@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,13 +11,20 @@ from textual.content import Content
 
 from tui_agent.text import plural
 from tui_agent.ui import safe
-from tui_agent.ui.screens.dialog import Dialog
+from tui_agent.ui.screens.unasked import UnaskedDialog
 
 if TYPE_CHECKING:
     from tui_agent.permissions.trust import ProjectFile
 
 
-class TrustScreen(Dialog[bool]):
+WHAT_IT_MEANS = (
+    "This folder has settings and instructions of its own. After a yes they count, now and in later "
+    "sessions: instructions reach the model, rules may only become stricter. Nothing of this folder has "
+    "been run or followed yet.\n\n"
+)
+
+
+class TrustScreen(UnaskedDialog[bool]):
     """The files are shown whole. Escape is no: the folder is asked about again next time."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -25,15 +32,11 @@ class TrustScreen(Dialog[bool]):
         Binding("n,escape,ctrl+c", "answer(False)", show=False),
     ]
 
-    def __init__(self, folder: Path, files: Sequence[ProjectFile]) -> None:
+    ANSWERS = frozenset({"y", "n"})
+
+    def __init__(self, folder: Path, files: Sequence[ProjectFile], give_back: Callable[[str], None]) -> None:
         parts: list[Content] = [
-            Content(
-                "This folder has settings and instructions of its own. After a yes they count, now and in\n"
-            ),
-            Content(
-                "later sessions: instructions reach the model, rules may only become stricter. Nothing of\n"
-            ),
-            Content("this folder has been run or followed yet.\n\n"),
+            Content(WHAT_IT_MEANS),
             safe.strict(str(folder), "bold"),
         ]
         for file in files:
@@ -49,6 +52,7 @@ class TrustScreen(Dialog[bool]):
             "Trust this folder?",
             Content("").join(parts),
             "y  trust it    n  go on without    arrows, PageDown  read on",
+            give_back,
         )
 
     def action_answer(self, yes: bool) -> None:

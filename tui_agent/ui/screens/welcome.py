@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar, Literal
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from tui_agent.ui.screens.dialog import Dialog
+from tui_agent.ui.screens.unasked import UnaskedDialog
 
 TEXT = """\
 Claude answers through the Anthropic API, and no key for it was found.
@@ -29,14 +30,17 @@ a copy of a small sample project. Nothing of yours is touched.
 Choice = Literal["demo", "quit"]
 
 
-class WelcomeScreen(Dialog[Choice]):
+class WelcomeScreen(UnaskedDialog[Choice]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("d", "choose('demo')", show=False),
         Binding("q,escape,ctrl+c,ctrl+d,ctrl+q", "choose('quit')", show=False),
     ]
 
-    def __init__(self) -> None:
-        super().__init__("No key for the model", Content.from_markup(TEXT), "d  start the demo    q  quit")
+    ANSWERS = frozenset({"d", "q"})
+
+    def __init__(self, give_back: Callable[[str], None]) -> None:
+        text = Content.from_markup(TEXT)
+        super().__init__("No key for the model", text, "d  start the demo    q  quit", give_back)
 
     def action_choose(self, choice: Choice) -> None:
         self.dismiss(choice)
