@@ -13,6 +13,7 @@ from tui_agent.agent import (
     ApprovalDecided,
     AssistantMessage,
     AssistantMessageDone,
+    FileChanged,
     TextContent,
     ToolCall,
     ToolCallFinished,
@@ -62,6 +63,7 @@ SESSION: list[AgentEvent] = [
     *call("2", "read_file", "1 def total(cart): …", path="shop/order.py"),
     answer("`total` adds delivery to every cart:\n\n- an empty one **included**\n- free from 50.00 on"),
     *call("3", "edit_file", "edited", seconds=0.5, path="shop/order.py", details=CHANGE),
+    FileChanged(path=CHANGE.path, before=CHANGE.before_hash, after=CHANGE.after_hash, call_id="3"),
     *call(
         "4",
         "run_command",

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Counts = tuple[int, int] | None
 
-UNKNOWN = "A command changed this file. Its earlier content is not held: it can't be shown or undone."
+UNKNOWN = "Its earlier content is not held: this change can't be shown or undone."
 SINCE = {False: "since the session began", True: "since the latest turn began"}
 
 
@@ -62,18 +62,17 @@ class FileList(CursorView):
         known = file in self.counts
         added, removed = (f"+{counts[0]}", f"-{counts[1]}") if counts and known else ("+?", "-?")
         room = width - len(f"{added} {removed}") - 3
-        origin = one_line(file.origin)
-        if width_of(file.path) + width_of(origin) + 2 > room:
-            origin = ""
         path = one_line(file.path, room, keep="tail")
-        gap = " " * max(1, room - width_of(path) - width_of(origin))
+        origin = f"{one_line(file.origin)} "
+        if width_of(path) + width_of(origin) + 1 > room:
+            origin = ""
+        gap = " " * max(1, room - width_of(path) - width_of(origin) + 1)
         row = (
             # The selected file keeps its mark when the focus is elsewhere.
             ("› " if y == self.cursor else "  ", "$text-primary"),
             (path, ""),
             (gap, ""),
             (origin, "$foreground 70%"),
-            (" ", ""),
             (added, "$text-success"),
             (" ", ""),
             (removed, "$text-error"),
