@@ -18,7 +18,7 @@ from tui_agent.permissions.broker import Question
 from tui_agent.tools.changes import file_change
 from tui_agent.tools.details import Command, FileChange
 from tui_agent.ui import arming
-from tui_agent.ui.screens.approval import ask
+from tui_agent.ui.screens.approval import ask, prepared_again
 
 QUIET = 0.1
 """What tests wait for that are not about the half second."""
@@ -88,7 +88,7 @@ class Host(App[None]):
         self.grants: list[tuple[str, str]] = []
         self.answers: Sequence[Allow | Deny] | None = None
         self.asking: asyncio.Task[None] | None = None
-        self.stale: Any = None
+        self.stale: Any = prepared_again
 
     def compose(self) -> ComposeResult:
         yield TextArea()

@@ -110,6 +110,26 @@ async def test_a_file_that_changed_meanwhile_is_not_overwritten_unseen(
         assert file.read_bytes() == b"mine\n"
 
 
+async def test_a_file_that_changes_under_review_is_shown_anew(
+    tmp_path: Path, tools: list[AgentTool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui_agent.ui.screens.review.RECHECK", 0.05)
+    file = tmp_path / "a.txt"
+    file.write_bytes(lines(9))
+    app = Host()
+    async with app.run_test(size=(80, 50)) as pilot:
+        running = run(app, tools, call("1", "a.txt", lines(9, line_2="two")))
+        await on_screen(app, pilot, "+ two")
+        file.write_bytes(lines(9, line_8="mine"))
+        await on_screen(app, pilot, "the file changed on disk")
+        assert "- mine" in grid(app)
+        await asyncio.sleep(armed())
+        await pilot.press("n")
+        (result,) = await running
+        assert result.is_error
+        assert file.read_bytes() == lines(9, line_8="mine")
+
+
 PROGRAM = """
 import asyncio, sys
 sys.path.insert(0, {tests!r})

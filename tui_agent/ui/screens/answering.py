@@ -152,7 +152,7 @@ class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
         if self.has_class("-peeking"):
             return "F2 back to the question · Esc stops the run"
         if not self.may_approve:
-            return "see it to its end first: End"
+            return "End: see it all"
         return ("F1 keys" if self.has_class("-small") else "") if armed else "…"
 
     def give_back_typed(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tui_agent.ui.screens.answering import AnswerScreen
 
@@ -27,6 +27,19 @@ Stale = Callable[["Pending"], Awaitable["Proposal | None"]]
 """What a pending change would be now, if its file is another one than was shown."""
 
 
+async def prepared_again(pending: Pending) -> Proposal | None:
+    """What the call would do now; None when it can't do it any more, which its own run will say."""
+    from tui_agent.agent import CancelSignal, validate_tool_arguments
+    from tui_agent.agent.calling import call
+
+    try:
+        parameters = validate_tool_arguments(pending.tool, pending.call.arguments)
+        proposal = await call(pending.tool.prepare, parameters, CancelSignal())
+    except Exception:  # an embedder's tool may raise anything; the question stands as it was
+        return None
+    return cast("Proposal", proposal)
+
+
 async def ask(
     app: App[Any],
     questions: Sequence[Question],
@@ -34,11 +47,12 @@ async def ask(
     *,
     on_grant: OnGrant,
     give_back: Callable[[str], None] | None = None,
-    stale: Stale | None = None,
+    stale: Stale = prepared_again,
 ) -> Sequence[Allow | Deny]:
     """One answer for each question, in order. Escape sets `signal`; `Cancelled` is raised once it is set.
 
-    `give_back` gets what was typed for the prompt when the question came.
+    `give_back` gets what was typed for the prompt when the question came; `stale` is asked now and then
+    while a change is under review.
     """
     from tui_agent.agent import Cancelled
 
@@ -93,7 +107,7 @@ def _is_change(question: Question) -> bool:
 
 
 def _screen(
-    group: list[Question], on_grant: OnGrant, give_back: Callable[[str], None], stale: Stale | None
+    group: list[Question], on_grant: OnGrant, give_back: Callable[[str], None], stale: Stale
 ) -> AnswerScreen:
     if _is_change(group[0]):
         from tui_agent.ui.screens.review import ReviewScreen

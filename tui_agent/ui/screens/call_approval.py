@@ -80,6 +80,7 @@ class CallApproval(AnswerScreen):
     def _fit(self) -> None:
         view = self.query_one(LiteralView)
         frame = 3 if self.has_class("-small") else FRAME
+        frame += self.query_one("#question").styles.margin.height
         view.styles.height = max(3, min(view.row_count, self.size.height - frame))
 
     def describe(self) -> tuple[Content, Content, str]:

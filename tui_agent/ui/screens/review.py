@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from tui_agent.ui.screens.approval import Stale
 
 RECHECK = 1.0
+"""Seconds between two looks at the files on disk, at least."""
 
 
 class ReviewScreen(AnswerScreen):
@@ -62,13 +64,14 @@ class ReviewScreen(AnswerScreen):
         questions: Sequence[Question],
         on_grant: Callable[[str, Scope], None],
         give_back: Callable[[str], None],
-        stale: Stale | None,
+        stale: Stale,
     ) -> None:
         super().__init__(on_grant, give_back)
         self.sheets = [Sheet.of(question) for question in questions]
         self._at = 0
         self._stale = stale
         self._busy = False
+        self._pause = RECHECK
 
     # What is shown -----------------------------------------------------------------------------------
 
@@ -92,8 +95,7 @@ class ReviewScreen(AnswerScreen):
     def on_mount(self) -> None:
         self._show()
         super().on_mount()
-        if self._stale is not None:
-            self.set_interval(RECHECK, self._recheck)
+        self.set_timer(self._pause, self._recheck)
 
     def _show(self) -> None:
         sheet = self.sheet
@@ -308,14 +310,21 @@ class ReviewScreen(AnswerScreen):
     # The file on disk --------------------------------------------------------------------------------
 
     async def _recheck(self) -> None:
-        if self._stale is None or self._busy:
+        """Look whether files are other ones by now; what takes long is done less often."""
+        if not self._busy:
+            started = time.monotonic()
+            for sheet in self.sheets:
+                await self._recheck_one(sheet)
+            self._pause = max(RECHECK, 20 * (time.monotonic() - started))
+        self.set_timer(self._pause, self._recheck)
+
+    async def _recheck_one(self, sheet: Sheet) -> None:
+        if [other.change.path for other in self.sheets].count(sheet.change.path) > 1:
+            return  # it builds on another change of this set, which isn't on disk
+        proposal = await self._stale(sheet.question.pending)
+        if proposal is None or self._busy or not sheet.rebase(proposal):
             return
-        for sheet in self.sheets:
-            proposal = await self._stale(sheet.question.pending)
-            if proposal is None or proposal.hash == sheet.proposal.hash:
-                continue
-            sheet.rebase(proposal)
-            if sheet is self.sheet:
-                self.fields.close()
-                self._show()
-                self.renewed()
+        if sheet is self.sheet:
+            self.fields.close()
+            self._show()
+            self.renewed()

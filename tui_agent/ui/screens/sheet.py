@@ -60,18 +60,19 @@ class Sheet:
         self._replace(file_change(change.path, change.before, data, facts=_given(change)))
         self.edited = True
 
-    def rebase(self, proposal: Proposal) -> None:
-        """The file changed on disk: the new proposal, with the text of the person if there is one."""
+    def rebase(self, proposal: Proposal) -> bool:
+        """Take the tool's proposal of now, with the person's text if there is one, if it is another one."""
         from tui_agent.tools.changes import file_change
         from tui_agent.tools.details import FileChange
 
         change = proposal.details
-        if not isinstance(change, FileChange):
-            return
+        if not isinstance(change, FileChange) or proposal.hash == self.proposal.hash:
+            return False
         self.proposal, self.moved = proposal, True
         if self.edited:
             change = file_change(change.path, change.before, self.change.after, facts=_given(change))
         self._replace(change)
+        return True
 
     def _replace(self, change: FileChange) -> None:
         self.change = change

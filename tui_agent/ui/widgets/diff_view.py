@@ -98,8 +98,12 @@ class DiffView(ShownView):
 
     @property
     def split(self) -> bool:
-        """Whether two sides stand beside each other."""
-        return self.size.width >= SPLIT_FROM if self._split is None else self._split
+        """Whether two sides stand beside each other: where there is room, if both have something."""
+        if self._split is not None:
+            return self._split
+        change = self._change
+        two = change is not None and change.added > 0 and change.removed > 0
+        return two and self.size.width >= SPLIT_FROM
 
     @property
     def row(self) -> Row | None:
