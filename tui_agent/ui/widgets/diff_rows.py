@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -269,6 +269,7 @@ def _alike(one: set[str], other: set[str]) -> float:
     return share if share > 0.3 else 0.0
 
 
+@lru_cache(maxsize=256)  # both sides of a pair ask
 def changed_words(old: str, new: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
     """Where two lines differ, word by word, as character spans; none where they have little in common."""
     from tui_agent.tools.matching import edits
