@@ -51,7 +51,7 @@ def _main(argv: list[str]) -> int:
         return doctor(argv[1:])
     options = read_options(argv)
     folder = read_folder(options.folder)
-    if options.resume == "":
+    if options.resume == "" and not (options.prompt is None and _at_a_terminal()):
         return _list_sessions(folder)
     prompt = None if options.prompt is None else read_prompt(options.prompt)
     settings = read_settings(options, folder)
@@ -76,6 +76,11 @@ def _protect() -> None:
 
     hide_memory()
     adopt_orphans()
+
+
+def _at_a_terminal() -> bool:
+    """Somebody is there to choose."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _list_sessions(folder: Path) -> int:

@@ -64,9 +64,12 @@ def read_options(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--model", metavar="NAME", help="which model answers")
     parser.add_argument("--max-steps", type=_positive, metavar="N", help="requests one prompt may take")
     parser.add_argument(
+        "--max-tokens-total", type=_positive, metavar="N", help="tokens one prompt may use (no limit)"
+    )
+    parser.add_argument(
         "--continue", dest="resume", action="store_const", const="last", help="the last session here"
     )
-    parser.add_argument("--resume", metavar="[=ID]", help="list the sessions here, or continue one")
+    parser.add_argument("--resume", metavar="[=ID]", help="choose among the sessions, or continue one")
     parser.add_argument(
         "--sandbox", action="store_true", default=None, help="commands see no network, change only here"
     )
@@ -113,6 +116,7 @@ def read_settings(options: argparse.Namespace, folder: Path) -> Settings:
             mode=options.mode,
             model=options.model,
             max_steps=options.max_steps,
+            max_tokens_total=options.max_tokens_total,
             resume=options.resume,
             sandbox=options.sandbox,
             theme=options.theme,

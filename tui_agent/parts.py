@@ -84,5 +84,6 @@ def model_for(settings: Settings) -> Model:
             base_url=settings.base_url,
             version_header=settings.api_version,
             effort=settings.effort,
+            thinking=settings.thinking,
         )
     )

@@ -6,6 +6,7 @@ The file is TOML in the user's configuration folder and is only ever read:
     model = "claude-opus-5-5"
     allow = ["run_command(pytest *)"]       # also: ask, deny
     max_steps = 30
+    max_tokens_total = 500000               # of one prompt; no limit without it
 
 A project may have `.tui-agent/settings.toml`. It counts only after its folder is trusted, and it can only
 make the rules stricter. Nothing here imports pydantic: the screen reads it before its first paint.
@@ -29,6 +30,8 @@ Mode = Literal["plan", "ask", "accept-edits", "auto"]
 MODES: tuple[Mode, ...] = ("plan", "ask", "accept-edits", "auto")  # from strict to free
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 DEFAULT_MODEL = "claude-opus-5-5"
+ASK_WHICH = ""
+"""For `Settings.resume`."""
 
 NO_KEY = (
     "there is no key for the model. Set ANTHROPIC_API_KEY (or ANTHROPIC_BASE_URL, for a server of your own "
@@ -59,14 +62,19 @@ class RuleText:
 
 @dataclass(frozen=True)
 class Settings:
-    """`resume` is None for a new session, "last", or the id of one."""
+    """`resume` is None for a new session, "last", the id of one, or ASK_WHICH to have the person choose.
+
+    `max_tokens_total` bounds what one prompt may use. `thinking` is None where the model decides.
+    """
 
     folder: Path
     mode: Mode = "ask"
     rules: tuple[RuleText, ...] = ()
     model: str = DEFAULT_MODEL
     effort: str | None = None
+    thinking: bool | None = None
     max_steps: int = 30
+    max_tokens_total: int | None = None
     resume: str | None = None
     sandbox: bool = False
     theme: str | None = None
@@ -88,8 +96,13 @@ class Settings:
             self,
             mode=min(self.mode, mode, key=MODES.index),
             max_steps=min(self.max_steps, project.get("max_steps", self.max_steps)),
+            max_tokens_total=_least(self.max_tokens_total, project.get("max_tokens_total")),
             rules=self.rules + project.get("rules", ()),
         )
+
+
+def _least(*limits: int | None) -> int | None:
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def load(folder: Path, *, rules: tuple[RuleText, ...] = (), **options: Any) -> Settings:
@@ -223,14 +236,16 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
     "deny": _texts,
     "model": _text,
     "effort": _one_of(*EFFORTS),
+    "thinking": _switch,
     "max_steps": _count,
+    "max_tokens_total": _count,
     "sandbox": _switch,
     "theme": _text,
     "base_url": _text,
     "api_version": _text,
     "env_pass": _texts,
 }
-_PROJECT_FIELDS = {name: _FIELDS[name] for name in ("mode", "ask", "deny", "max_steps")}
+_PROJECT_FIELDS = {name: _FIELDS[name] for name in ("mode", "ask", "deny", "max_steps", "max_tokens_total")}
 
 
 def _check_endpoint(settings: Settings) -> None:

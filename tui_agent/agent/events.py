@@ -148,7 +148,10 @@ class Compacted(Record):
 
 
 class UsageUpdated(Record):
-    """`usage` of the last request and `turn` of all requests of this turn; `step` counts from 1."""
+    """`usage` of the last request and `turn` of all requests of this turn.
+
+    `step` counts from 1. It is 0 for a request beside the steps (a summary), whose `turn` is its own.
+    """
 
     type: Literal["usage_updated"] = "usage_updated"
     usage: Usage

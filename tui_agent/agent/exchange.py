@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +17,7 @@ from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.errors import Cancelled, ModelError
 from tui_agent.agent.events import AgentEvent, AssistantMessageDone, HistoryRewritten, ToolCallProgress
 from tui_agent.agent.history import History
-from tui_agent.agent.messages import AssistantMessage, Message, TextContent
+from tui_agent.agent.messages import AssistantMessage, TextContent
 from tui_agent.agent.model import (
     MessageDone,
     Model,
@@ -28,13 +28,11 @@ from tui_agent.agent.model import (
     ToolCallDelta,
 )
 from tui_agent.agent.rewrites import REWRITES
+from tui_agent.agent.tokens import filled_tokens
 from tui_agent.agent.tool import Tool
 
 PROGRESS_BYTES = 1024
 """A call that is being written is told of once in so many bytes."""
-TOKEN_CHARACTERS = 3
-"""Characters that count as a token where only an estimate can be had; low, so that it errs on full."""
-
 
 Shorten = Callable[[History, CancelSignal], Awaitable[Sequence[AgentEvent]]]
 """The host's way to make a history shorter: the events that do it."""
@@ -73,17 +71,21 @@ class Exchange:
         if self.window is None:
             return
         for _ in range(SHORTENED):
-            if self.shorten is None or filled_tokens(self.history.messages) < self.window * NEARLY_FULL:
+            if self.shorten is None or self._filled < self.window * NEARLY_FULL:
                 break
             for event in await self.shorten(self.history, self.signal):
                 await self.commit(event)
-        filled = filled_tokens(self.history.messages)
+        filled = self._filled
         if filled >= self.window:
             raise ModelError(
                 f"the conversation fills the model's window ({filled:,} of {self.window:,} tokens)",
                 kind="context_full",
                 hint="Shorten it with /compact, go back with /rewind, or start a new session.",
             )
+
+    @property
+    def _filled(self) -> int:
+        return filled_tokens(self.system, self.tools, self.history.messages)
 
     async def _send(self) -> AssistantMessage:
         messages = self.history.messages
@@ -140,14 +142,3 @@ class Exchange:
         if messages is None:
             raise error
         await self.commit(HistoryRewritten(reason=reason, dropped=0, messages=messages))
-
-
-def filled_tokens(messages: Iterable[Message]) -> int:
-    """Tokens these messages fill of a window: the last reply's own count, and an estimate of the rest."""
-    filled = 0
-    for message in messages:
-        if isinstance(message, AssistantMessage) and message.usage is not None:
-            filled = message.usage.context_tokens
-        else:
-            filled += len(message.model_dump_json()) // TOKEN_CHARACTERS
-    return filled

@@ -147,12 +147,13 @@ class Policy:
         call = pending.call
         self.log.append(Decided(call.id, call.name, title, decision, answer.by, rule.text if rule else ""))
 
+    def denies(self, path: str) -> bool:
+        """A deny rule covers this file, however it is reached."""
+        return self._path_rule("deny", "read_file", _names(path, self.folder)) is not None
+
     def hides(self, path: str) -> bool:
         """A search leaves this file out: a deny rule covers it, or it holds secrets nobody asked to see."""
-        names = _names(path, self.folder)
-        return (
-            any(is_secret(name) for name in names) or self._path_rule("deny", "read_file", names) is not None
-        )
+        return any(is_secret(name) for name in _names(path, self.folder)) or self.denies(path)
 
     def decide(self, pending: Pending) -> Ruling:
         tool, proposal = pending.tool, pending.proposal

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.errors import ModelError
-from tui_agent.agent.events import AgentEvent, Compacted, HistoryRewritten
-from tui_agent.agent.exchange import filled_tokens
+from tui_agent.agent.events import AgentEvent, Compacted, HistoryRewritten, UsageUpdated
 from tui_agent.agent.history import History
 from tui_agent.agent.messages import (
     AssistantMessage,
@@ -21,15 +20,19 @@ from tui_agent.agent.messages import (
     Message,
     TextContent,
     ToolResultMessage,
+    Usage,
     UserMessage,
     blocks_of,
 )
 from tui_agent.agent.model import MessageDone, Model, ModelRequest
 from tui_agent.agent.rewrites import without_bulk, without_thinking
+from tui_agent.agent.tokens import estimated_tokens, filled_tokens
 from tui_agent.agent.tool import Tool
 
 KEPT_SHARE = 0.15
 """Share of the conversation's tokens that the newest messages may keep."""
+MORE = 1.05
+"""How much longer a conversation must be before a compaction that failed is tried again."""
 
 ASK = """\
 The conversation is about to be shortened: only your answer to this message and the newest messages stay.
@@ -54,22 +57,26 @@ class Compactor:
     async def __call__(self, history: History, signal: CancelSignal, focus: str = "") -> list[AgentEvent]:
         """The events that make `history` shorter. Raises `ModelError` if it can't be made shorter."""
         messages = history.messages
-        before = filled_tokens(messages)
-        summary = await signal.race(self._summary(messages, focus))
-        new = shortened(messages, self._opening(summary))
-        after = filled_tokens(new)
+        if not any(isinstance(message, AssistantMessage) for message in messages):
+            raise ModelError("there is nothing to shorten yet", kind="no_summary")
+        before = filled_tokens(self.system, self.tools, messages)
+        reply = await signal.race(self._summary(messages, focus))
+        new = shortened(messages, self._opening(reply.text.strip()))
+        after = filled_tokens(self.system, self.tools, new)
         if after >= before:
             raise ModelError(
                 f"the summary saved nothing ({before:,} tokens before, {after:,} after)",
                 kind="context_full",
                 hint="Start a new session, or go back with /rewind.",
             )
+        usage = reply.usage or Usage()
         return [
+            UsageUpdated(usage=usage, turn=usage, step=0),
             HistoryRewritten(reason="the conversation was summarised", dropped=0, messages=new),
-            Compacted(before=before, after=after, summary=summary),
+            Compacted(before=before, after=after, summary=reply.text.strip()),
         ]
 
-    async def _summary(self, messages: Sequence[Message], focus: str) -> str:
+    async def _summary(self, messages: Sequence[Message], focus: str) -> AssistantMessage:
         words = f"{ASK}\nThe user asks to keep above all: {focus}" if focus.strip() else ASK
         try:
             return await self._ask(messages, words)
@@ -79,7 +86,7 @@ class Compactor:
                 raise
             return await self._ask(lean, words)
 
-    async def _ask(self, messages: Sequence[Message], words: str) -> str:
+    async def _ask(self, messages: Sequence[Message], words: str) -> AssistantMessage:
         history = History(messages)
         tail = history.messages[-1] if history.messages else None
         more = blocks_of(words)
@@ -87,15 +94,15 @@ class Compactor:
             sent = (*history.messages[:-1], tail.model_copy(update={"content": (*tail.content, *more)}))
         else:
             sent = (*history.messages, UserMessage(content=more))
-        summary = ""
+        reply: AssistantMessage | None = None
         async for event in self.model.stream(ModelRequest(self.system, self.tools, sent)):
             if isinstance(event, MessageDone):
-                summary = event.message.text.strip()
-        if not summary:
+                reply = event.message
+        if reply is None or not reply.text.strip():
             raise ModelError(
                 "the model wrote no summary", kind="no_summary", hint="Try /compact again, or start anew."
             )
-        return summary
+        return reply
 
     def _opening(self, summary: str) -> str:
         files = "\n".join(f"- {line}" for line in self.changed())
@@ -120,11 +127,10 @@ def shortened(messages: Sequence[Message], opening: str) -> tuple[Message, ...]:
 
 def _cut(messages: Sequence[Message]) -> int:
     """Where the kept messages begin: as early as their share allows, never between calls and results."""
-    plain = [_without_usage(message) for message in messages]
-    budget = filled_tokens(plain) * KEPT_SHARE
+    budget = estimated_tokens(messages) * KEPT_SHARE
     start, spent = len(messages), 0
     for index in range(len(messages) - 1, 0, -1):
-        spent += filled_tokens([plain[index]])
+        spent += estimated_tokens([messages[index]])
         if spent > budget:
             break
         message = messages[index]
@@ -139,3 +145,27 @@ def _without_usage(message: Message) -> Message:
     if isinstance(message, AssistantMessage) and message.usage is not None:
         return message.model_copy(update={"usage": None})
     return message
+
+
+class Patient:
+    """Room made in the middle of a turn: a compaction that fails does not end what still fits.
+
+    Why it failed is told once; the next try comes when the conversation has grown by `MORE`.
+    """
+
+    def __init__(self, compact: Compactor, notify: Callable[[str], None]) -> None:
+        self._compact = compact
+        self._notify = notify
+        self._failed_at = 0
+
+    async def __call__(self, history: History, signal: CancelSignal) -> list[AgentEvent]:
+        compact = self._compact
+        filled = filled_tokens(compact.system, compact.tools, history.messages)
+        if filled < self._failed_at * MORE:
+            return []
+        try:
+            return await compact(history, signal)
+        except ModelError as error:
+            self._failed_at = filled
+            self._notify(f"The conversation could not be shortened: {error.message}. {error.hint}".strip())
+            return []

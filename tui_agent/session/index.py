@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tui_agent import paths
 from tui_agent.session.entries import Entry, decode
+from tui_agent.session.shelf import name_of
 from tui_agent.session.store import FILE
 
 _HEAD = 1 << 18
@@ -17,7 +18,7 @@ _HEAD = 1 << 18
 
 @dataclass(frozen=True)
 class Summary:
-    """A session in a list. `title` is the first words of its first prompt, empty if it has none."""
+    """A session in a list. `title` is its name, else the first words of its first prompt, else empty."""
 
     id: str
     place: Path
@@ -30,6 +31,13 @@ class Summary:
 def sessions(folder: Path) -> list[Summary]:
     """The sessions of a working folder that have a prompt, the last used first."""
     found = [summary for place in _places(folder) if (summary := summarise(place)) and summary.title]
+    return sorted(found, key=lambda summary: summary.changed, reverse=True)
+
+
+def everywhere() -> list[Summary]:
+    """The sessions of all folders that have a prompt, the last used first."""
+    places = [place for folder in _subfolders(paths.sessions_folder()) for place in _subfolders(folder)]
+    found = [summary for place in places if (summary := summarise(place)) and summary.title]
     return sorted(found, key=lambda summary: summary.changed, reverse=True)
 
 
@@ -64,6 +72,7 @@ def summarise(place: Path) -> Summary | None:
                         title = title or _title(part)
     except OSError:
         return None
+    title = title and (name_of(place) or title)
     return Summary(place.name, place, folder, title, status.st_mtime, status.st_size)
 
 
