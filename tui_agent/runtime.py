@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -27,15 +27,15 @@ from tui_agent.agent import (
     NoteAdded,
     Pending,
     SessionStarted,
-    ToolProgress,
     TurnEnded,
 )
 from tui_agent.agent.calling import in_thread
-from tui_agent.agent.events import Emit
-from tui_agent.agent.gate import Answer, Deny, Gate
+from tui_agent.agent.events import FLEETING, Emit
 from tui_agent.agent.history import History
 from tui_agent.agent.messages import Prompt
 from tui_agent.branch import branch_of
+from tui_agent.context import Context
+from tui_agent.live_output import LiveOutput
 from tui_agent.parts import model_for, policy_for, sandbox_for, session_for
 from tui_agent.permissions.broker import Ask, Broker
 from tui_agent.permissions.gate import PolicyGate
@@ -43,6 +43,7 @@ from tui_agent.permissions.modes import Mode
 from tui_agent.permissions.policy import Policy
 from tui_agent.permissions.sandbox import Sandbox
 from tui_agent.permissions.trust import INSTRUCTIONS, SETTINGS, ProjectFile, project_files, trusted
+from tui_agent.permissions.witness import Witness
 from tui_agent.session.declarations import as_declared, declared
 from tui_agent.session.store import SessionStore
 from tui_agent.settings import NO_KEY, Settings, SettingsError, project_values
@@ -50,6 +51,8 @@ from tui_agent.system import system_prompt
 from tui_agent.tools import Workspace, coding_tools
 from tui_agent.tools.jobs import Jobs
 from tui_agent.tools.process import kill_all
+from tui_agent.tools.seen import seen_in
+from tui_agent.tools.sweep import sweep
 from tui_agent.undo.changes import Changes
 from tui_agent.undo.plan import Plan
 
@@ -70,11 +73,14 @@ class Runtime:
         self.agent: Agent
         self.workspace: Workspace
         self.changes: Changes
+        self.context: Context
+        self.events: list[AgentEvent] = [*session.events]
         self._sandbox: Sandbox | None = None
         self._on_event = on_event
         self._loop = asyncio.get_running_loop()
-        self._showing: set[asyncio.Task[None]] = set()
+        self._live = LiveOutput(on_event)
         self._reading: set[str] = set()
+        self._settling: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(
@@ -103,13 +109,16 @@ class Runtime:
         if self.settings.sandbox:
             self._sandbox = await in_thread(sandbox_for, self.folder)
         workspace = self.workspace = Workspace(self.folder)
-        self.changes = Changes(workspace, self.session.place, lambda text: self.session.notify(text))
+        workspace.may_read = lambda path: not self.policy.denies(path)
+        workspace.hides = self.policy.hides
+        workspace.seen.update(seen_in(self.session.events))
+        self.changes = Changes(workspace, self.session.place, self._notify)
         for event in self.session.events:
             self.changes.apply(event)
         tools: Sequence[AgentTool] = self.changes.watched(
             coding_tools(
                 workspace,
-                on_output=self._output,
+                on_output=self._live,
                 jobs=self.jobs,
                 spill_folder=self.session.place / "output",
                 wrap=self._sandbox.wrap if self._sandbox else None,
@@ -133,9 +142,13 @@ class Runtime:
             model=model,
             tools=tools,
             system=started.system,
-            gate=_Witness(PolicyGate(self.policy, Broker(ask, on_request=self._requested)), self.unanswered),
+            gate=Witness(PolicyGate(self.policy, Broker(ask, on_request=self._requested)), self.unanswered),
             max_steps=self.settings.max_steps,
+            max_tokens_total=self.settings.max_tokens_total,
             messages=await in_thread(History.replay, self.session.events),
+        )
+        self.context = Context(
+            self.agent, self.settings, self.events, self._emit, self.changes.told, self._notify
         )
 
     @property
@@ -154,6 +167,20 @@ class Runtime:
     def notices(self) -> list[str]:
         return self.session.notices
 
+    def tell_notices(self, show: Callable[[str], None]) -> None:
+        """Show what was collected so far, and from now on each notice when it comes, in the loop."""
+
+        def later(text: str) -> None:
+            with suppress(RuntimeError):  # the loop is gone, and with it the screen
+                self._loop.call_soon_threadsafe(show, text)
+
+        self.session.notify = later
+        while self.notices:
+            show(self.notices.pop(0))
+
+    def _notify(self, text: str) -> None:
+        self.session.notify(text)
+
     def replay(self) -> Sequence[AgentEvent]:
         """The stored events of a continued session, for the panes; those of this run are not among them."""
         return self.session.events
@@ -167,6 +194,17 @@ class Runtime:
             await in_thread(load)
         gc.freeze()
         gc.enable()
+        self._settling = asyncio.create_task(self._settle())
+
+    async def settled(self) -> None:
+        """Return once what `warm` began in the background is done: the window is known then."""
+        if self._settling is not None:
+            await asyncio.wait([self._settling])
+
+    async def _settle(self) -> None:
+        """What nothing waits for: the size of the window, and what killed writers left in the folder."""
+        await self.context.learn_window()
+        await in_thread(sweep, self.workspace)
 
     async def prompt(self, content: Prompt, signal: CancelSignal | None = None) -> TurnEnded:
         self.policy.new_turn()
@@ -188,6 +226,17 @@ class Runtime:
 
     def unsteer(self, note: NoteAdded) -> bool:
         return self.agent.unsteer(note)
+
+    async def run_own(self, command: str, signal: CancelSignal, *, call_id: str, told: bool) -> None:
+        """Run a command of the person's own; `told`: the model hears of it with the next message."""
+        from tui_agent.tools.own_command import run_own_command
+        from tui_agent.tools.run_command import Surroundings
+
+        spill = self.session.place / "output"
+        around = Surroundings(self.workspace, self.jobs, spill_folder=spill, env_pass=self.settings.env_pass)
+        note = await run_own_command(around, command, signal, call_id, self._on_event, self.session.append)
+        if told:
+            self.agent.note(note)
 
     def stop_call(self, call_id: str, reason: str = "user") -> bool:
         return self.agent.stop_call(call_id, reason)
@@ -216,19 +265,24 @@ class Runtime:
 
     async def close(self) -> None:
         """End every command and let the session go. The run should have ended before."""
+        if self._settling is not None:
+            self._settling.cancel()
+            await asyncio.wait([self._settling])
         await in_thread(kill_all)
         self._tidy()
         if close := getattr(self.agent.model, "close", None):
             await close()
-        for task in list(self._showing):
-            task.cancel()
+        self._live.drop()
         await in_thread(self.session.sync)
         self.session.close()
+        self.workspace.close()
 
     # events
 
     async def _emit(self, event: AgentEvent) -> None:
         self.session.append(event)
+        if event.type not in FLEETING:
+            self.events.append(event)
         self.changes.apply(event)
         if event.type == "tool_call_started" and event.kind == "read":
             self._reading.add(event.call.id)
@@ -236,7 +290,7 @@ class Runtime:
             await in_thread(self.session.sync)
         if event.type == "tool_call_finished":
             self._tidy()
-            await self._shown()
+            await self._live.shown()
         await self._on_event(event)
         if event.type == "tool_call_finished":
             for changed in await in_thread(self.changes.after_call, event):
@@ -255,41 +309,6 @@ class Runtime:
 
     async def _requested(self, call_id: str, title: str, reason: str) -> None:
         await self._emit(ApprovalRequested(call_id=call_id, title=title, reason=reason))
-
-    def _output(self, call_id: str, text: str) -> None:
-        """Live output of a running call, from whatever thread."""
-        with suppress(RuntimeError):  # the loop is gone, and with it the screen
-            self._loop.call_soon_threadsafe(self._show, ToolProgress(call_id=call_id, text=text))
-
-    def _show(self, event: AgentEvent) -> None:
-        task = self._loop.create_task(self._deliver(event))
-        self._showing.add(task)
-        task.add_done_callback(self._showing.discard)
-
-    async def _deliver(self, event: AgentEvent) -> None:
-        await self._on_event(event)
-
-    async def _shown(self) -> None:
-        """Progress that is under way arrives before the end that it belongs to."""
-        if self._showing:
-            await asyncio.wait(self._showing)
-
-
-class _Witness:
-    """A gate that remembers which calls nobody was there to approve."""
-
-    def __init__(self, gate: Gate, unanswered: list[Pending]) -> None:
-        self._gate = gate
-        self._unanswered = unanswered
-
-    async def decide(self, batch: Sequence[Pending], signal: CancelSignal) -> Sequence[Answer]:
-        answers = await self._gate.decide(batch, signal)
-        self._unanswered += [
-            pending
-            for pending, answer in zip(batch, answers, strict=True)
-            if isinstance(answer, Deny) and answer.unanswered
-        ]
-        return answers
 
 
 async def _nowhere(event: AgentEvent) -> None:

@@ -67,6 +67,11 @@ class Agent:
         """The history: valid for the next request at any instant."""
         return self.history.messages
 
+    @property
+    def running(self) -> bool:
+        """Is a turn on?"""
+        return self._running
+
     async def prompt(
         self, content: Prompt, *, signal: CancelSignal | None = None, emit: Emit | None = None
     ) -> TurnEnded:
