@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tui_agent import paths
-from tui_agent.agent import Model
+from tui_agent.agent import FileChanged, Model
 from tui_agent.permissions.policy import Policy
 from tui_agent.permissions.rules import RuleError, parse_rule
 from tui_agent.permissions.sandbox import Sandbox, SandboxError
@@ -13,6 +13,7 @@ from tui_agent.session.index import find, last
 from tui_agent.session.recovery import closing_events
 from tui_agent.session.store import InUse, SessionError, SessionStore
 from tui_agent.settings import Settings, SettingsError
+from tui_agent.undo.recovery import lost_changes
 
 
 def policy_for(settings: Settings) -> Policy:
@@ -59,10 +60,17 @@ def session_for(settings: Settings) -> SessionStore:
         session = SessionStore.open(summary.place, redact=redact)
     except InUse:
         session = SessionStore.fork(summary.place, settings.folder, redact=redact)
-    for event in closing_events(session.events):
+    for event in (*closing_events(session.events), *_lost_changes(session, settings.folder)):
         session.append(event)
         session.events.append(event)
     return session
+
+
+def _lost_changes(session: SessionStore, folder: Path) -> list[FileChanged]:
+    try:
+        return lost_changes(session.events, folder, session.place)
+    except OSError:  # the folder can't be opened: its tools will say so
+        return []
 
 
 def model_for(settings: Settings) -> Model:
