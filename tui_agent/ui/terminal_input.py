@@ -212,7 +212,9 @@ def _unit(data: str) -> tuple[int, float]:
         if _STRING_PART.match(data) and len(data) < LONGEST:
             return 0, REPORT if len(data) > 2 else HALF
         return _until_foreign(data), 0
-    return (1 if kind == "\x1b" else 2), 0
+    if kind < " " and kind not in "\b\t\n\r":  # who presses Escape and Ctrl+C at once means both
+        return 1, 0
+    return 2, 0
 
 
 def _until_foreign(data: str) -> int:
