@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -80,7 +80,7 @@ class Runtime:
         self._loop = asyncio.get_running_loop()
         self._live = LiveOutput(on_event)
         self._reading: set[str] = set()
-        self._settling: asyncio.Task[None] | None = None
+        self._sweeping: asyncio.Task[int] | None = None
 
     @classmethod
     async def open(
@@ -167,17 +167,6 @@ class Runtime:
     def notices(self) -> list[str]:
         return self.session.notices
 
-    def tell_notices(self, show: Callable[[str], None]) -> None:
-        """Show what was collected so far, and from now on each notice when it comes, in the loop."""
-
-        def later(text: str) -> None:
-            with suppress(RuntimeError):  # the loop is gone, and with it the screen
-                self._loop.call_soon_threadsafe(show, text)
-
-        self.session.notify = later
-        while self.notices:
-            show(self.notices.pop(0))
-
     def _notify(self, text: str) -> None:
         self.session.notify(text)
 
@@ -194,17 +183,12 @@ class Runtime:
             await in_thread(load)
         gc.freeze()
         gc.enable()
-        self._settling = asyncio.create_task(self._settle())
+        self._sweeping = asyncio.create_task(in_thread(sweep, self.workspace))
 
-    async def settled(self) -> None:
-        """Return once what `warm` began in the background is done: the window is known then."""
-        if self._settling is not None:
-            await asyncio.wait([self._settling])
-
-    async def _settle(self) -> None:
-        """What nothing waits for: the size of the window, and what killed writers left in the folder."""
+    async def learn_window(self) -> int | None:
+        """How much the model can take in. Asks its server; until it answers no window is too small."""
         await self.context.learn_window()
-        await in_thread(sweep, self.workspace)
+        return self.context.window
 
     async def prompt(self, content: Prompt, signal: CancelSignal | None = None) -> TurnEnded:
         self.policy.new_turn()
@@ -265,9 +249,8 @@ class Runtime:
 
     async def close(self) -> None:
         """End every command and let the session go. The run should have ended before."""
-        if self._settling is not None:
-            self._settling.cancel()
-            await asyncio.wait([self._settling])
+        if self._sweeping is not None:
+            self._sweeping.cancel()
         await in_thread(kill_all)
         self._tidy()
         if close := getattr(self.agent.model, "close", None):

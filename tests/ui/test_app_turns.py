@@ -203,7 +203,7 @@ async def test_what_a_run_did_not_deliver_is_brought_by_another() -> None:
         assert app.model.prompts[-1] == "and then"
         app.model.say("all done")
         await until(pilot, lambda: app.turns.run is None)
-        assert app.turns.queue == []
+        assert app.turns.queue.items == []
 
 
 async def test_a_failed_turn_shows_why_and_continue_goes_on() -> None:

@@ -237,8 +237,8 @@ async def test_live_output_shows_its_last_lines_until_the_call_ends() -> None:
             pilot,
             started("a", "run_command", command="make"),
             ToolProgress(call_id="a", text="one\ntwo\n"),
-            ToolProgress(call_id="a", text="three\nfo"),
-            ToolProgress(call_id="a", text="ur\n\x1b[31mfive"),
+            ToolProgress(call_id="a", text="one\ntwo\nthree\nfo"),
+            ToolProgress(call_id="a", text="one\ntwo\nthree\nfour\n\x1b[31mfive"),
         )
         assert [row.strip(" │") for row in rows[1:]] == ["three", "four", "five"]
         assert len(await pilot.app.take(pilot, finished("a"))) == 1

@@ -21,7 +21,7 @@ from pydantic import Field
 from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.errors import Cancelled, ToolError
 from tui_agent.agent.tool import AgentTool, Content, Proposal, ToolOutput, current_call_id
-from tui_agent.tools.arguments import Arguments, Whole
+from tui_agent.tools.arguments import Arguments, Text, Whole
 from tui_agent.tools.capture import Capture
 from tui_agent.tools.child_env import child_env
 from tui_agent.tools.details import Command, CommandResult
@@ -42,7 +42,7 @@ Wrap = Callable[[list[str]], list[str]]
 
 
 class RunCommand(Arguments):
-    command: str = Field(description="Passed to `bash -c` as it is.")
+    command: Text = Field(description="Passed to `bash -c` as it is.")
     timeout: Whole = Field(default=120, ge=1, le=LONGEST, description="Seconds. Not for background jobs.")
     background: bool = Field(default=False, description="Return a job id at once and let it go on.")
 
@@ -118,7 +118,7 @@ class RunCommandTool(AgentTool):
 
     def _propose(self, shown: Command, asked: str) -> Proposal:
         """`asked` is the command as the model wrote it, whatever became of it."""
-        _check(shown.command)
+        check_command(shown.command)
         first_line = shown.command.strip().partition("\n")[0]
         return Proposal(
             title=first_line,
@@ -185,7 +185,7 @@ class RunCommandTool(AgentTool):
         return tick
 
 
-def _check(command: str) -> None:
+def check_command(command: str) -> None:
     """Refuse what could not be run as shown."""
     if not command.strip():
         raise ToolError("the command is empty; nothing ran. Pass the command to run.")

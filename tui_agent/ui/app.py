@@ -17,7 +17,7 @@ from textual.app import SystemCommand
 from textual.screen import Screen
 
 from tui_agent.settings import MODES, Mode, Settings
-from tui_agent.ui import commands, safe, themes
+from tui_agent.ui import commands, own_commands, safe, themes
 from tui_agent.ui.asking import Asker
 from tui_agent.ui.lifecycle import Lifecycle
 from tui_agent.ui.messages import (
@@ -30,6 +30,7 @@ from tui_agent.ui.messages import (
     UndoWanted,
 )
 from tui_agent.ui.opening import Opening, open_runtime
+from tui_agent.ui.own_commands import OwnCommands
 from tui_agent.ui.screens.main import MainScreen
 from tui_agent.ui.status import Status
 from tui_agent.ui.turns import Turns
@@ -65,7 +66,8 @@ class TuiApp(Lifecycle):
         self.main = MainScreen(Status(mode=settings.mode, max_steps=settings.max_steps))
         self.asker = Asker(self)
         self.turns = Turns(self.main, self.asker, partial(opener, self))
-        self.main.turns = self.turns
+        self.own = OwnCommands(self.main, self.turns)
+        self.main.turns, self.main.own = self.turns, self.own
         self.opening = Opening(self)
         self.opening.describe()
 
@@ -82,7 +84,10 @@ class TuiApp(Lifecycle):
 
     def on_prompt_submitted(self, message: PromptSubmitted) -> None:
         called = commands.find(message.text)
-        if called is None:
+        own = own_commands.find(message.text)
+        if own is not None:
+            self.own.start(own)
+        elif called is None:
             self.main.show_pane("conversation")
             self.main.conversation.transcript.follow()
             self.turns.send(message.draft)
@@ -108,7 +113,8 @@ class TuiApp(Lifecycle):
         self.run_worker(ask_and_undo(self, choices), group="undo", exclusive=True)
 
     def on_stop_call(self, message: StopCall) -> None:
-        self.turns.stop_call(message.call_id)
+        if not self.own.stop_call(message.call_id):
+            self.turns.stop_call(message.call_id)
 
     # Actions of keys, commands and palette
 
@@ -139,10 +145,11 @@ class TuiApp(Lifecycle):
         self.opening.open()
 
     async def action_quit(self) -> None:
-        if self.turns.run is not None:
+        if self.turns.run is not None or self.own.running:
             from tui_agent.ui.screens.confirm import ConfirmScreen
 
-            text = "A run is on. Quitting cancels it and ends its commands."
+            on = "A run is on" if self.turns.run is not None else "A command of yours is running"
+            text = f"{on}. Quitting cancels it and ends its commands."
             question = ConfirmScreen("Quit?", text, "cancel the run and quit", "go on")
             if not await self.push_screen_wait(question):
                 return

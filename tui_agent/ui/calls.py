@@ -30,6 +30,9 @@ OPEN_STATES = frozenset({"writing", "asks", "running"})
 TAIL_LINES = 3
 """Lines of live output that a running call shows."""
 
+OWN = "!"
+"""The name of the person's own commands, which go on when a turn ends."""
+
 _MAIN = ("command", "pattern", "path")
 _BY = {"user": "you", "rule": "rule", "mode": "mode"}
 
@@ -108,7 +111,7 @@ class Calls:
                 call.state = "running"
             case "tool_progress":
                 call = self._call(event.call_id, "")
-                call.tail = (call.tail + event.text)[-4000:]
+                call.tail = event.text[-4000:]
             case "tool_call_finished":
                 call = self._call(event.result.tool_call_id, event.result.tool_name)
                 call.result, call.seconds, call.tail = event.result, event.seconds, ""
@@ -142,7 +145,7 @@ class Calls:
 
     def _end_all(self) -> list[Call]:
         """A reply that was cut leaves calls that were only half written."""
-        touched = [call for call in self.all[-200:] if call.running]
+        touched = [call for call in self.all[-200:] if call.running and call.name != OWN]
         for call in touched:
             call.state, call.tail = "stopped", ""
         return touched

@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 
 from textual.binding import Binding
 
-Place = Literal["screen", "prompt", "tool log", "changes"]
+Place = Literal["screen", "prompt", "queue", "tool log", "changes"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,16 @@ KEYS: tuple[Key, ...] = (
     Key("up,down", "Up, Down", "move; at the first and last line: earlier prompts", place="prompt"),
     Key("ctrl+d", "Ctrl+D", "quit when the prompt is empty, else delete", "delete_or_quit", "prompt"),
     Key("ctrl+z,ctrl+y", "Ctrl+Z, Ctrl+Y", "undo, redo", place="prompt"),
+    Key("", "@path", "attach a file, a folder or a picture", place="prompt"),
+    Key("", "/name", "call a command", place="prompt"),
+    Key("", "!command", "run a shell command; !! keeps it from the model", place="prompt"),
+    Key("enter,e", "Enter, e", "edit the message", "edit", "queue"),
+    Key("d,delete,backspace", "d", "delete it", "delete", "queue"),
+    Key("t,space", "t", "send it now, or after the turn", "wait", "queue"),
+    Key("shift+up,alt+up,K", "Shift+Up/Down", "move it", "shift(-1)", "queue"),
+    Key("shift+down,alt+down,J", "", "", "shift(1)", "queue"),
+    Key("up,k", "Up, Down", "choose", "choose(-1)", "queue"),
+    Key("down,j", "", "", "choose(1)", "queue"),
     Key("escape", "Escape", "stop; see below", "climb('escape')"),
     Key("ctrl+c,super+c", "Ctrl+C", "copy or stop; see below", "climb('ctrl_c')"),
     Key("shift+tab", "Shift+Tab", "next mode", "next_mode"),
@@ -45,7 +55,10 @@ KEYS: tuple[Key, ...] = (
     Key("f2", "F2", "conversation", "pane('conversation')"),
     Key("f3", "F3", "tool log", "pane('tool_log')"),
     Key("f4", "F4", "changes", "pane('changes')"),
+    Key("f5", "F5", "messages that wait for the run", "queue"),
     Key("f6,tab", "F6, Tab", "next pane", "next_pane"),
+    Key("ctrl+r", "Ctrl+R", "search earlier prompts", "search_past"),
+    Key("ctrl+g", "Ctrl+G", "write in your editor ($VISUAL, $EDITOR)", "edit_outside"),
     Key("ctrl+o", "Ctrl+O", "expand or fold tool calls", "toggle_calls"),
     Key("ctrl+t", "Ctrl+T", "show or hide the tool log and the changes", "toggle_side"),
     Key("pageup", "PageUp, PageDown", "scroll what has the focus", "scroll_conversation('page_up')"),

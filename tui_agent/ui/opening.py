@@ -68,6 +68,7 @@ class Opening:
         self._opened_with = app.settings
         if app.settings.resume is None:
             app.main.conversation.tell(GREETING)
+        app.main.composer.work_in(app.settings.folder, keep=not app.settings.demo)
         app.turns.open(app.settings)
 
     def describe(self) -> None:

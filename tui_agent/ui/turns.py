@@ -97,6 +97,11 @@ class Turns:
         self._desk.post_message(RuntimeOpened())
         await self.runtime.warm()
 
+    async def opened(self) -> Runtime | None:
+        """The runtime, once opening is over; None if it could not be opened."""
+        await self._opened.wait()
+        return self.runtime
+
     def send(self, draft: Draft) -> None:
         """Start a run with `draft`, or let it wait for the present one."""
         run = self.run
@@ -177,7 +182,6 @@ class Turns:
         from tui_agent.agent import Cancelled, CancelSignal
 
         run.signal = CancelSignal()
-        self.queue.inbox = self.runtime
         if run.draft is None:
             ended = await self.runtime.go_on(run.signal)
         else:
@@ -191,10 +195,13 @@ class Turns:
 
     def _next(self, ended: Run) -> None:
         """Bring what the ended run did not deliver, or, if it was stopped or failed, give it back."""
-        if ended.stopping or ended.failed:
-            self._give_back([*ended.unanswered, *self.queue.reclaim()])
-        elif now := self.queue.reclaim(["now"]):
-            self._start(Run(joined(now)))
+        badly = ended.stopping or ended.failed
+        undelivered = self.queue.reclaim() if badly else self.queue.reclaim(["now"])
+        self.queue.close()
+        if badly:
+            self._give_back([*ended.unanswered, *undelivered])
+        elif undelivered:
+            self._start(Run(joined(undelivered)))
         elif after := self.queue.next_after():
             self._start(Run(after))
 
@@ -223,6 +230,8 @@ class Turns:
     def _note(self, event: AgentEvent) -> None:
         if event.type == "history_rewritten" and self.run is not None and self.run.stopping and event.dropped:
             self._unanswered(self.run)  # the cancelled prompt left nothing, so it was dropped
+        elif event.type == "turn_started" and self.runtime is not None:
+            self.queue.open(self.runtime)
         elif event.type == "note_added" and event.by == "user":
             self.queue.told(event)
 

@@ -83,7 +83,9 @@ def folded(draft: Draft) -> Draft:
 
 def adopted(draft: Draft, taken: Mapping[str, str]) -> Draft:
     """The same draft beside other pastes: labels that they have are changed."""
-    renamed = {label: fold(text, taken) for label, text in draft.pastes.items() if _differs(label, text, taken)}
+    renamed = {
+        label: fold(text, taken) for label, text in draft.pastes.items() if taken.get(label, text) != text
+    }
     if not renamed:
         return draft
     text = _labels(renamed).sub(lambda found: renamed[found[0]], draft.text)
@@ -105,10 +107,6 @@ def chips(line: str, labels: Iterable[str]) -> list[tuple[int, int]]:
     """Where in a line chips stand, as start and end columns."""
     known = list(labels)
     return [found.span() for found in _labels(known).finditer(line)] if known else []
-
-
-def _differs(label: str, text: str, taken: Mapping[str, str]) -> bool:
-    return taken.get(label, text) != text
 
 
 def _labels(labels: Iterable[str]) -> re.Pattern[str]:

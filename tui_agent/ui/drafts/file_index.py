@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tui_agent.ui.drafts.matching import best, letters, narrowed
+from tui_agent.ui.drafts.matching import best, narrowed
 
 MOST = 200_000
 SECONDS = 20.0
@@ -23,19 +23,11 @@ OLD = 15.0
 
 
 @dataclass(frozen=True)
-class Match:
-    """A path (folders end with a slash) and the columns of the letters that were asked for."""
-
-    path: str
-    columns: Sequence[int] = ()
-
-
-@dataclass(frozen=True)
 class Answer:
-    """What a query found: the best of `total`."""
+    """What a query found: the best of `total` paths. Those of folders end with a slash."""
 
     query: str
-    matches: Sequence[Match]
+    paths: Sequence[str]
     total: int
 
 
@@ -90,7 +82,7 @@ class FileIndex:
                         paths.append(entry.path)
         except (ToolError, OSError):
             pass  # the folder is gone, or became unreadable: what was found counts
-        self._paths = sorted((path for path in paths if path.isprintable()), key=_by_depth)
+        self._paths = sorted((path for path in paths if _can_be_mentioned(path)), key=_by_depth)
         self._lowered = [path.lower() for path in self._paths]
         self._before = ("", range(len(self._paths)))
         self._made = time.monotonic()
@@ -99,15 +91,18 @@ class FileIndex:
         """The best matches. Only for the thread of the index."""
         wanted = query.lower()
         if not wanted:
-            return Answer(query, [Match(path) for path in self._paths[: self._count]], len(self._paths))
+            return Answer(query, self._paths[: self._count], len(self._paths))
         before, among = self._before
         if not wanted.startswith(before):
             among = range(len(self._paths))
         found = narrowed(wanted, self._lowered, among)
         self._before = (wanted, found)
         places = best(wanted, self._lowered, found, self._count)
-        matches = [Match(self._paths[place], letters(wanted, self._lowered[place])) for place in places]
-        return Answer(query, matches, len(found))
+        return Answer(query, [self._paths[place] for place in places], len(found))
+
+
+def _can_be_mentioned(path: str) -> bool:
+    return path.isprintable() and '"' not in path
 
 
 def _by_depth(path: str) -> tuple[int, str]:

@@ -39,17 +39,26 @@ class Queued:
 
 
 class Queue:
-    """`inbox` is set while a run takes messages; `changed` is called after each change."""
+    """`changed` is called after each change."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self.items: list[Queued] = []
-        self.inbox: Inbox | None = None
+        self._inbox: Inbox | None = None
         self._changed = changed
         self._delivered: list[Queued] = []
         self._slot: tuple[int, When] | None = None
 
     def __len__(self) -> int:
         return len(self.items)
+
+    def open(self, inbox: Inbox) -> None:
+        """A turn has begun: from now on it gets messages. Earlier they would come before its prompt."""
+        self._inbox = inbox
+        self._agree()
+
+    def close(self) -> None:
+        """The turn has ended, and what is to be taken back from it was."""
+        self._inbox = None
 
     @property
     def unread(self) -> list[Queued]:
@@ -128,15 +137,15 @@ class Queue:
     def _recalled(self, item: Queued) -> bool:
         """Take it back from the inbox. False if it is not there any more."""
         if item.note is None:
-            return item not in self._delivered
-        if self.inbox is None or not self.inbox.unsteer(item.note):
+            return True
+        if self._inbox is None or not self._inbox.unsteer(item.note):
             return False
         item.note = None
         return True
 
     def _agree(self) -> None:
         """Lay those for now into the inbox, in their order, up to the first that is not read yet."""
-        if self.inbox is not None:
+        if self._inbox is not None:
             now = [item for item in self.items if item.when == "now"]
             for item in now:
                 self._recalled(item)
@@ -144,5 +153,5 @@ class Queue:
                 if item.content is None:
                     break
                 if item.note is None:
-                    item.note = self.inbox.steer(item.content)
+                    item.note = self._inbox.steer(item.content)
         self._changed()

@@ -13,7 +13,13 @@ from tui_agent.ui.commands import COMMANDS
 from tui_agent.ui.screens.dialog import Dialog
 
 _COLUMN = 26
-_PLACES = {"prompt": "In the prompt", "screen": "Everywhere", "tool log": "Tool log", "changes": "Changes"}
+_PLACES = {
+    "prompt": "In the prompt",
+    "queue": "Messages that wait (F5)",
+    "screen": "Everywhere",
+    "tool log": "Tool log",
+    "changes": "Changes",
+}
 _LADDERS: dict[keys.Ladder, str] = {
     "escape": "Escape does the first of these that applies",
     "ctrl_c": "Ctrl+C does the first of these that applies",

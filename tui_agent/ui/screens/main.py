@@ -18,15 +18,15 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
-from tui_agent.ui import keys, safe
+from tui_agent.ui import keys
 from tui_agent.ui.drafts.draft import Draft
 from tui_agent.ui.messages import AgentEvents, ShowCall
 from tui_agent.ui.panes.changes import Changes
 from tui_agent.ui.panes.conversation import ConversationPane
 from tui_agent.ui.panes.tool_log import ToolLog
 from tui_agent.ui.screens.confirm import ConfirmScreen
+from tui_agent.ui.widgets.composer import Composer
 from tui_agent.ui.widgets.pane_bar import PaneBar
-from tui_agent.ui.widgets.prompt import Prompt
 from tui_agent.ui.widgets.reading import Reading
 from tui_agent.ui.widgets.status_line import StatusLine
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from tui_agent.agent import AgentEvent
+    from tui_agent.ui.own_commands import OwnCommands
     from tui_agent.ui.status import Status
     from tui_agent.ui.turns import Turns
 
@@ -55,6 +56,8 @@ class MainScreen(Screen[None]):
 
     turns: Turns
     """The controller of runs; the app gives it."""
+    own: OwnCommands
+    """The person's own commands; the app gives it, too."""
     uncovered: asyncio.Event
     """Set while no dialog lies over this screen."""
 
@@ -63,10 +66,10 @@ class MainScreen(Screen[None]):
         self.conversation = ConversationPane(id="conversation")
         self.tool_log = ToolLog(id="tool_log")
         self.changes = Changes(id="changes")
-        self.prompt = Prompt(id="prompt")
+        self.composer = Composer()
+        self.prompt = self.composer.prompt
         self.status_line = StatusLine(status, id="status")
         self._bar = PaneBar(id="bar")
-        self._queued = Static(id="queued")
         self.uncovered = asyncio.Event()
         self._quit_asked = float("-inf")
 
@@ -78,10 +81,7 @@ class MainScreen(Screen[None]):
                 with Vertical(id="side"):
                     yield self.tool_log
                     yield self.changes
-            yield self._queued
-            with Horizontal(id="composer"):
-                yield Static(Content("›"), id="mark")
-                yield self.prompt
+            yield self.composer
             yield self.status_line
         yield Static(Content("The terminal is too small: 60 by 15 is the least."), id="too-small")
 
@@ -129,8 +129,9 @@ class MainScreen(Screen[None]):
             await asyncio.sleep(0)
         for event in events:
             if event.type == "turn_started" and event.prompt:
-                text = "\n".join(getattr(block, "text", "") for block in event.prompt)
-                self.prompt.past.add(Draft(text))
+                words = event.prompt[0]  # what they attach comes after them
+                if words.type == "text":
+                    self.prompt.past.add(Draft(words.text))
         self.status_line.update(began=None, doing="")
 
     def on_turns_changed(self) -> None:
@@ -140,10 +141,7 @@ class MainScreen(Screen[None]):
             opening=self.turns.opening,
             queued=len(self.turns.queue),
         )
-        self._queued.display = len(self.turns.queue) > 0
-        if len(self.turns.queue):
-            lines = [safe.title(f"next: {item.draft.text}", self.size.width - 4) for item in self.turns.queue.items]
-            self._queued.update(Content("\n").join(lines))
+        self.composer.queue.show(self.turns.queue)
 
     def clear(self) -> None:
         """Empty panes, for another conversation."""
@@ -203,6 +201,18 @@ class MainScreen(Screen[None]):
             self.return_to_prompt()
             self.show_pane("conversation")
 
+    def action_queue(self) -> None:
+        if self.composer.queue.display:
+            self.composer.queue.focus()
+        else:
+            self.notify("No message waits. What you enter during a run does.", markup=False)
+
+    def action_search_past(self) -> None:
+        self.composer.search_past()
+
+    def action_edit_outside(self) -> None:
+        self.composer.edit_outside()
+
     def action_toggle_calls(self) -> None:
         self.conversation.toggle_calls()
 
@@ -215,10 +225,11 @@ class MainScreen(Screen[None]):
         keys.climb(ladder, self)
 
     def close_field(self) -> bool:
-        return self.tool_log.close_filter(only_focused=True)
+        return self.composer.close_popup() or self.tool_log.close_filter(only_focused=True)
 
     def cancel_run(self) -> bool:
-        return self.turns.cancel()
+        stopped = self.own.stop()
+        return self.turns.cancel() or stopped
 
     def copy_selection(self) -> bool:
         text = self.prompt.selected_text if self.prompt.has_focus else ""

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Protocol
 
-from textual import events
 from rich.text import Text
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.document._document import EditResult, Location
 from textual.document._edit import Edit
@@ -29,9 +29,14 @@ from tui_agent.ui.widgets.in_order import InOrder
 
 
 class KeyTaker(Protocol):
-    """What may take keys before the prompt does: the list of completions while it is open."""
+    """What may take keys before the prompt does: the list of completions while it is open.
+
+    It hears of each edit at once, since the next key of a burst may already be on its way.
+    """
 
     def take_key(self, key: str) -> bool: ...
+    def changed(self) -> None: ...
+    def moved(self) -> None: ...
 
 
 class Prompt(InOrder, TextArea):
@@ -99,7 +104,14 @@ class Prompt(InOrder, TextArea):
     def edit(self, edit: Edit) -> EditResult:
         if self.pastes:
             edit.from_location, edit.to_location = self._around_chips(edit.top, edit.bottom)
-        return super().edit(edit)
+        result = super().edit(edit)
+        if self.key_taker is not None:
+            self.key_taker.changed()
+        return result
+
+    def on_text_area_selection_changed(self) -> None:
+        if self.key_taker is not None:
+            self.key_taker.moved()
 
     def _around_chips(self, top: Location, bottom: Location) -> tuple[Location, Location]:
         """A range that covers each chip wholly or not at all; what is typed inside one comes after it."""

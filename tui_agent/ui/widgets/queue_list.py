@@ -1,0 +1,107 @@
+"""The messages that wait for a run, above the prompt. Each can be changed, by keys of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import BindingType
+from textual.message import Message
+
+from tui_agent.ui import keys, safe
+from tui_agent.ui.drafts.draft import Draft
+from tui_agent.ui.drafts.queue import Queue, Queued
+from tui_agent.ui.widgets.choices import Choices
+
+if TYPE_CHECKING:
+    from textual import events
+
+MOST = 4
+_LABELS = {"now": "next: ", "after": "after the turn: "}
+_HINT = "Enter edits, d deletes, t now or after the turn, Shift+Up/Down moves, Escape goes back"
+
+
+class QueueList(Choices, can_focus=True):
+    DEFAULT_CSS = """
+    QueueList { display: none; background: $background; padding: 0 1; color: $foreground 75%; }
+    QueueList:focus { color: $foreground; background: $surface; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("queue")]
+
+    class Edited(Message):
+        """The person takes this message up again."""
+
+        def __init__(self, draft: Draft) -> None:
+            super().__init__()
+            self.draft = draft
+
+    class Left(Message):
+        """There is nothing more to do here."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(most=MOST, id=id)
+        self.queue = Queue(lambda: None)
+
+    @property
+    def marked(self) -> bool:
+        return self.has_focus
+
+    @property
+    def current(self) -> Queued | None:
+        return self.queue.items[self.chosen] if self.chosen < len(self.queue) else None
+
+    def show(self, queue: Queue) -> None:
+        """Show it as it is now."""
+        self.queue = queue
+        rows = [safe.title(f"{_LABELS[item.when]}{item.draft.text}") for item in queue.items]
+        self.offer(rows, self.chosen, self._hint())
+        self.display = bool(rows)
+        if self.has_focus and not rows:
+            self.post_message(self.Left())
+
+    def _hint(self) -> str:
+        return _HINT if self.has_focus else ""
+
+    def _changed(self) -> None:
+        self.offer(self.rows, self.chosen, self._hint())
+
+    def on_focus(self) -> None:
+        self.chosen = max(0, len(self.queue) - 1)
+        self._changed()
+
+    def on_blur(self) -> None:
+        self._changed()
+
+    def on_click(self, event: events.Click) -> None:
+        self.focus()
+
+    def action_choose(self, by: int) -> None:
+        self.move(by)
+
+    def action_edit(self) -> None:
+        item = self.current
+        if item is None:
+            return
+        if (draft := self.queue.take(item)) is None:
+            self._too_late()
+        else:
+            self.post_message(self.Edited(draft))
+
+    def action_delete(self) -> None:
+        item = self.current
+        if item is not None and not self.queue.delete(item):
+            self._too_late()
+
+    def action_wait(self) -> None:
+        item = self.current
+        if item is not None:
+            self.queue.wait_for(item, "after" if item.when == "now" else "now")
+
+    def action_shift(self, by: int) -> None:
+        item = self.current
+        if item is not None:
+            self.queue.move(item, by)
+            self.chosen = self.queue.items.index(item)
+            self._changed()
+
+    def _too_late(self) -> None:
+        self.notify("That message was just delivered.", markup=False)
