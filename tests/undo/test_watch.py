@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -151,3 +152,28 @@ def test_the_person_s_own_changes_between_commands_are_not_the_command_s(host: H
     host.command("true")
     host.put("f", b"theirs")
     assert host.command("cat f") == []
+
+
+def test_a_file_that_may_not_be_read_has_changed_and_is_not_gone(host: Host) -> None:
+    host.put("secret", b"1\n")
+    host.workspace.seen["secret"] = ""
+    host.workspace.may_read = lambda path: path != "secret"
+    (change,) = host.command("echo 2 >> secret")
+    assert (change.before, change.after) == (UNKNOWN, UNKNOWN)
+    (gone,) = host.command("rm secret")
+    assert (gone.before, gone.after) == (UNKNOWN, None)
+    assert not host.changes.checkpoints.folder.exists()
+
+
+def test_what_is_known_is_followed_also_where_the_look_is_cut(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "tui_agent.undo.watch.look", lambda workspace, ignore: look(workspace, ignore, most=0)
+    )
+    for name in ("gone", "changed", "same"):
+        host.put(name, b"1\n")
+    host.workspace.seen |= dict.fromkeys(("gone", "changed", "same", "absent"), "")
+    changed = host.command("rm gone; echo 2 >> changed; touch same; echo > absent; echo > unknown")
+    assert paths(changed) == ["absent", "changed", "gone"]
+    assert any("too large" in word for word in host.told)

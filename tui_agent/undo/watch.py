@@ -8,7 +8,7 @@ What a background job changes later counts for the command that runs then, or fo
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -74,49 +74,42 @@ class Watch:
         known: dict[str, State] = {}
         for path, _ in zip(self._paths(), range(KNOWN), strict=False):
             stamp, content_hash = self._hold(path)
-            if stamp is None:
-                found.files.pop(path, None)
-                known[path] = State(None)
-            else:
+            if stamp is not None:
                 found.files[path] = stamp  # also one that git would ignore
                 known[path] = State(content_hash or UNKNOWN, stamp.mode)
+            elif path not in found.files:
+                known[path] = State(None)
         return Before(found, ignore, known)
 
     def after(self, before: Before) -> list[FileChanged]:
         """What looks otherwise by now, without a call id."""
         found = look(self._workspace, before.ignore)
+        paths = {path for path in differing(before.look, found) if not before.ignore.hides(path)}
         for path, state in before.known.items():
             stamp, _ = self._read(path, 0)
-            if stamp is None:
-                found.files.pop(path, None)
-            else:
+            if stamp is not None:
                 found.files[path] = stamp
-                was = before.look.files.get(path)
-                if was and was.changed != stamp.changed and state.hash != UNKNOWN:
-                    before.look.files[path] = was._replace(inode=-1)  # its times may have been set back
-        paths = [
-            path
-            for path in differing(before.look, found)
-            if path in before.known or not before.ignore.hides(path)
-        ]
+            now, was = found.files.get(path), before.look.files.get(path)
+            # Its times may have been set back, all but one; and a cut look has not seen all.
+            if now != was and (state.hash != UNKNOWN or not (now and was and now.is_like(was))):
+                paths.add(path)
+            else:
+                paths.discard(path)
         if len(paths) > LISTED:
             self._notify(f"A command changed {len(paths):,} files; {LISTED} of them are listed as changes.")
-        return [change for change in self._changes(paths[:LISTED], before, found) if change]
+        return [change for change in self._changes(sorted(paths)[:LISTED], before, found) if change]
 
-    def _changes(self, paths: list[str], before: Before, found: Look) -> Iterable[FileChanged | None]:
+    def _changes(self, paths: list[str], before: Before, found: Look) -> Iterator[FileChanged | None]:
         room = MOST
         for path in paths:
             was = before.known.get(path) or _unknown(before.look.files.get(path))
-            stamp = found.files.get(path)
-            if stamp is None:
+            seen = found.files.get(path)
+            if seen is None:
                 yield _told(path, was, State(None))
                 continue
             stamp, content_hash = self._hold(path, min(LARGEST, room))
-            if stamp is None:
-                yield _told(path, was, State(None))
-                continue
-            room -= stamp.size if content_hash else 0
-            yield _told(path, was, State(content_hash or UNKNOWN, stamp.mode))
+            room -= seen.size if content_hash else 0
+            yield _told(path, was, State(content_hash or UNKNOWN, (stamp or seen).mode))
 
     def _hold(self, path: str, limit: int = LARGEST) -> tuple[Stamp | None, str | None]:
         """The stamp of a file and the hash of its content, which is held from now on."""
@@ -131,7 +124,10 @@ class Watch:
         return stamp, content_hash
 
     def _read(self, path: str, limit: int) -> tuple[Stamp | None, bytes | None]:
-        """How a file looks, and its bytes if they are not known by its looks and not more than `limit`."""
+        """How a file looks, and its bytes if they are not known by its looks and not more than `limit`.
+
+        Nothing if it is not there, is no plain file any more, or may not be read.
+        """
         try:
             with self._workspace.open_read(path) as opened:
                 stamp = Stamp.of(opened.stat)
