@@ -261,7 +261,7 @@ async def test_denied_files_are_left_out_and_counted(corpus: Host) -> None:
     assert "src/b.tsx" in text
     assert ".hidden" not in text
     assert "src/a.ts" not in text
-    assert "[2 files left out because a rule denies them]" in text
+    assert "[2 files not searched: denied by a rule, or likely to hold secrets]" in text
     with pytest.raises(ToolError, match="denies"):
         await corpus.call("search_files", pattern="hit", path="src/a.ts")
 
@@ -335,3 +335,32 @@ async def test_a_folder_swapped_with_a_link_leaks_nothing(tmp_path: Path) -> Non
 def _made(path: Path) -> Path:
     path.mkdir()
     return path
+
+
+@pytest.mark.usefixtures("engine")
+async def test_files_that_may_hold_secrets_are_searched_only_when_named(host: Host) -> None:
+    host.workspace.hides = lambda path: ".env" in path
+    host.put(".env", "KEY=hit\n")
+    host.put("a/.env.local", "KEY=hit\n")
+    host.put("a/b.txt", "hit\n")
+    text = await host.text("search_files", pattern="hit")
+    assert text.startswith("a/b.txt:1: hit\n[2 files not searched")
+    assert "KEY" not in text
+    text = await host.text("search_files", pattern="hit", glob=".env*")
+    assert "KEY" not in text
+    assert "[2 files not searched" in text
+    assert await host.text("search_files", pattern="hit", path=".env") == ".env:1: KEY=hit"
+
+
+@pytest.mark.usefixtures("engine")
+async def test_what_was_not_searched_tells_nothing_of_its_content(host: Host) -> None:
+    host.workspace.hides = lambda path: path == ".env"
+    host.put(".env", "KEY=abc\n")
+    host.put("ignored/.env", "KEY=abc\n")
+    host.put(".gitignore", "ignored/\n")
+    notes = {
+        (await host.text("search_files", pattern=pattern)).replace(pattern, "")
+        for pattern in ("KEY=a", "KEY=b")
+    }
+    assert len(notes) == 1
+    assert "1 file not searched" in notes.pop()

@@ -153,7 +153,11 @@ class Policy:
 
     def hides(self, path: str) -> bool:
         """A search leaves this file out: a deny rule covers it, or it holds secrets nobody asked to see."""
-        return any(is_secret(name) for name in _names(path, self.folder)) or self.denies(path)
+        names = _names(path, self.folder)
+        return (
+            any(is_secret(_within(name, self.folder)) for name in names)
+            or self._path_rule("deny", "search_files", names) is not None
+        )
 
     def decide(self, pending: Pending) -> Ruling:
         tool, proposal = pending.tool, pending.proposal
@@ -191,13 +195,20 @@ class Policy:
         if tool.name in _FILE_TOOLS:
             for target, group in names.items():
                 if any(_within(name, self.folder) == name for name in group):
-                    return Ruling("ask", "mode", (f"{target} is outside the working folder",))
+                    return self._outside(target)
         verdict: Verdict = "allow"
         if kind == "write":
             verdict = self.mode.writes
         elif kind == "execute":
             verdict = self.mode.commands
         return Ruling(verdict, "mode", (_BY_MODE[kind].format(self.mode.value),))
+
+    def _outside(self, target: str) -> Ruling:
+        if self.mode is Mode.PLAN:
+            return Ruling(
+                "deny", "mode", (f"{target} is outside the working folder, where plan mode does not look",)
+            )
+        return Ruling("ask", "mode", (f"{target} is outside the working folder",))
 
     def _unread(self, pending: Pending, ruling: Ruling) -> Ruling:
         if ruling.verdict != "allow" or NOT_READ not in getattr(pending.proposal.details, "facts", ()):

@@ -8,11 +8,11 @@ from pydantic import Field
 
 from tui_agent.agent.calling import in_thread
 from tui_agent.agent.cancel import CancelSignal
-from tui_agent.agent.tool import Kind, Proposal, ToolOutput
+from tui_agent.agent.tool import ToolOutput
 from tui_agent.tools.arguments import Arguments, PathText, Whole
-from tui_agent.tools.change import FileTool
 from tui_agent.tools.clean import name_to_model
 from tui_agent.tools.details import FileRead
+from tui_agent.tools.read_tool import ReadTool
 from tui_agent.tools.trouble import shown
 from tui_agent.tools.truncate import LIMIT, count, size
 from tui_agent.tools.walk import Entry, Walk
@@ -26,22 +26,17 @@ class ListFilesArguments(Arguments):
     depth: Whole = Field(default=1, ge=1, le=1000, description="1 lists the folder itself.")
 
 
-class ListFiles(FileTool):
+class ListFiles(ReadTool):
     name = "list_files"
     description = (
         "List a folder, with its sub-folders down to `depth`. Ignored trees (.gitignore) are named but not "
         "listed, links are shown and not followed. At most 1,000 entries."
     )
     parameters = ListFilesArguments
-    kind: Kind = "read"
+    of_files = False
 
-    async def prepare(self, parameters: ListFilesArguments, signal: CancelSignal) -> Proposal:
-        path = await in_thread(self.workspace.resolve, parameters.path)
-
-        async def run(signal: CancelSignal) -> ToolOutput:
-            return await self.execute(parameters, signal)
-
-        return Proposal(f"List {shown(path)}", self.kind, (path,), None, run)
+    def title(self, parameters: ListFilesArguments, path: str) -> str:
+        return f"List {path}"
 
     async def execute(self, parameters: ListFilesArguments, signal: CancelSignal) -> ToolOutput:
         output: ToolOutput = await in_thread(self._list, parameters, signal)
@@ -59,7 +54,11 @@ class ListFiles(FileTool):
         )
         rows: list[str] = []
         length = 0
+        denied = 0
         for entry in walk:
+            if not self.workspace.may_read(entry.path):
+                denied += 1
+                continue
             row = _row(entry)
             length += len(row) + 1
             if length > LIMIT:
@@ -67,11 +66,16 @@ class ListFiles(FileTool):
                 break
             rows.append(row)
         notes = list(_notes(walk))
+        if denied:
+            notes.append(f"{count(denied, 'entry')} left out because a rule of the user's denies them")
         if not rows:
             notes.insert(0, "the folder is empty")
         text = "\n".join([*rows, *(f"[{note}]" for note in notes)])
         return ToolOutput(
-            text, FileRead(path=shown(base), lines=len(rows), summary=count(len(rows), "entry"))
+            text,
+            FileRead(
+                path=shown(self.workspace.named(base)), lines=len(rows), summary=count(len(rows), "entry")
+            ),
         )
 
 

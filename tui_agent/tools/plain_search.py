@@ -58,7 +58,7 @@ def search(workspace: Workspace, query: Query, signal: CancelSignal) -> Found:
         found.stopped, found.error = f"stopped after {query.seconds:g} s", ""
     else:
         found.stopped = files.stopped
-    found.denied = files.denied
+    found.passed_over = files.passed_over
     found.hits.sort()
     return found
 
@@ -72,7 +72,7 @@ class Files:
         self.signal = signal
         self.sent: list[tuple[str, str]] = []
         self.stopped = ""
-        self.denied = 0
+        self.passed_over = 0
 
     def feed(self, process: Helper) -> None:
         stdin = process.process.stdin
@@ -107,10 +107,12 @@ class Files:
         self.stopped = walk.stopped
 
     def _send(self, path: str, stdin: IO[bytes]) -> None:
+        if self.query.passes_over(path):
+            self.passed_over += 1
+            return
         try:
             opened = self.workspace.open_read(path)
         except ToolError:
-            self.denied += not self.workspace.may_read(path)
             return
         number, line = len(self.sent), 1
         with opened, open(opened.fd, "rb", buffering=0, closefd=False) as file:

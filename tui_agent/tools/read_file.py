@@ -15,12 +15,12 @@ from tui_agent.agent.calling import in_thread
 from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.errors import ToolError
 from tui_agent.agent.messages import ImageContent, TextContent
-from tui_agent.agent.tool import Kind, Proposal, ToolOutput
+from tui_agent.agent.tool import ToolOutput
 from tui_agent.tools.arguments import Arguments, PathText, Whole
-from tui_agent.tools.change import FileTool
 from tui_agent.tools.details import FileRead, digest
 from tui_agent.tools.file_io import chunks, read_whole
 from tui_agent.tools.pager import Pager
+from tui_agent.tools.read_tool import ReadTool
 from tui_agent.tools.sniff import MAX_IMAGE, MAX_SIDE, image_of, kind_of, text_encoding
 from tui_agent.tools.trouble import shown
 from tui_agent.tools.truncate import count, size
@@ -33,22 +33,17 @@ class ReadFileArguments(Arguments):
     limit: Whole = Field(default=2000, ge=1, le=100_000, description="Lines at most.")
 
 
-class ReadFile(FileTool):
+class ReadFile(ReadTool):
     name = "read_file"
     description = (
         "Read a text file, or look at an image. Lines come as `number|text` with real tabs; a page holds at "
         "most 50,000 characters and says how to go on. Long lines are cut with a mark."
     )
     parameters = ReadFileArguments
-    kind: Kind = "read"
+    of_folders = False
 
-    async def prepare(self, parameters: ReadFileArguments, signal: CancelSignal) -> Proposal:
-        path = await in_thread(self.workspace.resolve, parameters.path)
-
-        async def run(signal: CancelSignal) -> ToolOutput:
-            return await self.execute(parameters, signal)
-
-        return Proposal(f"Read {shown(path)}", self.kind, (path,), None, run)
+    def title(self, parameters: ReadFileArguments, path: str) -> str:
+        return f"Read {path}"
 
     async def execute(self, parameters: ReadFileArguments, signal: CancelSignal) -> ToolOutput:
         with await in_thread(self.workspace.open_read, parameters.path) as opened:
@@ -59,8 +54,8 @@ class ReadFile(FileTool):
             output: ToolOutput = await in_thread(self._whole, opened.path, data, pager)
             return output
 
-    def _whole(self, path: str, data: bytes, pager: Pager) -> ToolOutput:
-        content_hash = digest(data)
+    def _whole(self, real: str, data: bytes, pager: Pager) -> ToolOutput:
+        path, content_hash = self.workspace.named(real), digest(data)
         assert content_hash is not None
         image = image_of(data)
         encoding = text_encoding(data, complete=True)
@@ -80,7 +75,7 @@ class ReadFile(FileTool):
             raise ToolError(
                 f"{shown(path)} has {count(total, 'line')}; offset {pager.offset:,} is past its end."
             )
-        self.workspace.mark_seen(path, content_hash)
+        self.workspace.mark_seen(real, content_hash)
         if not text:
             notes.append("the file is empty")
         elif pager.next_line <= total:
@@ -90,13 +85,14 @@ class ReadFile(FileTool):
         return _page(path, pager, notes, content_hash)
 
     async def _stream(self, opened: Opened, pager: Pager, signal: CancelSignal) -> ToolOutput:
+        path = self.workspace.named(opened.path)
         decoder: codecs.IncrementalDecoder | None = None
         notes: list[str] = []
         async for data in chunks(opened, signal):
             if decoder is None:
                 encoding = text_encoding(data, complete=False)
                 if encoding is None or image_of(data):
-                    return _not_text(opened.path, data, opened.stat.st_size)
+                    return _not_text(path, data, opened.stat.st_size)
                 notes = _encoding_notes(encoding)
                 decoder = codecs.getincrementaldecoder(encoding)("replace")
                 pager.feed(decoder.decode(data).removeprefix("\ufeff"))
@@ -106,11 +102,11 @@ class ReadFile(FileTool):
                 break
         pager.finish()
         if not pager.rows:
-            raise _past_the_end(opened.path, pager.lines, pager)
+            raise _past_the_end(path, pager.lines, pager)
         large = f"the file is {size(opened.stat.st_size)}"
         more = f"{_lines(pager)}; {large}; go on with offset={pager.next_line}"
         notes.append(more if pager.full else f"{_lines(pager)}, the last ones; {large}")
-        return _page(opened.path, pager, notes, None)
+        return _page(path, pager, notes, None)
 
 
 def _past_the_end(path: str, lines: int, pager: Pager) -> ToolError:

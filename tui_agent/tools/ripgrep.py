@@ -60,17 +60,32 @@ def _is_ours(program: str) -> bool:
 
 
 def search(workspace: Workspace, program: str, query: Query, signal: CancelSignal) -> Found:
-    options = [
-        program,
-        *_OPTIONS,
-        f"--regexp={query.pattern}",
-        *(["--ignore-case"] if query.ignore_case else []),
-    ]
+    pattern = [f"--regexp={query.pattern}", *(["--ignore-case"] if query.ignore_case else [])]
     if query.is_file:
         with workspace.open_read(query.base) as opened:
-            return _run([*options, "-"], opened.fd, workspace, query, signal)
+            return _run([program, *_OPTIONS, *pattern, "-"], opened.fd, workspace, query, signal)
     base = "./" if query.base == "." else f"./{query.base}"
-    return _run([*options, *_globs(workspace, query), "--", base], DEVNULL, workspace, query, signal)
+    where = [*_globs(workspace, query), "--", base]
+    found = _run([program, *_OPTIONS, *pattern, *where], DEVNULL, workspace, query, signal)
+    if not found.error:
+        found.passed_over = _passed_over([program, *_OPTIONS, "--files", *where], workspace, query, signal)
+    return found
+
+
+def _passed_over(command: list[str], workspace: Workspace, query: Query, signal: CancelSignal) -> int:
+    """How many files the search passed over, with or without a match in them."""
+    ignore = Ignore(workspace, query.base)
+    with helper(command, str(workspace.root), signal, query.seconds) as process:
+        names = (os.fsdecode(name).removeprefix("./") for name in _split(process.output))
+        return sum(query.passes_over(name) and not ignore.hides(name) for name in names)
+
+
+def _split(output: IO[bytes]) -> Iterator[bytes]:
+    """What stands before each NUL."""
+    rest = b""
+    while data := output.read(1 << 16):
+        *names, rest = (rest + data).split(b"\0")
+        yield from names
 
 
 def _globs(workspace: Workspace, query: Query) -> Iterator[str]:
@@ -90,7 +105,7 @@ def _run(command: list[str], stdin: int, workspace: Workspace, query: Query, sig
     ):
         for path, places in groupby(_places(process.output), key=lambda place: place.path):
             real = query.base if query.is_file else os.fsdecode(path).removeprefix("./")
-            if not query.is_file and ignore.hides(real):
+            if query.passes_over(real) or (not query.is_file and ignore.hides(real)):
                 continue
             for place in places:
                 text = lines.around(real, place.offset, place.column)
@@ -106,7 +121,6 @@ def _run(command: list[str], stdin: int, workspace: Workspace, query: Query, sig
             found.error = process.complaint()
             if process.timed_out:
                 found.stopped, found.error = f"stopped after {query.seconds:g} s", ""
-        found.denied = lines.denied
     found.hits.sort()
     return found
 
@@ -142,7 +156,6 @@ class Lines:
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self.denied = 0
         self._path: str | None = None
         self._opened: Opened | None = None
         self._encoding: str | None = None
@@ -188,7 +201,6 @@ class Lines:
         try:
             self._opened = self.workspace.open_read(path)
         except ToolError:
-            self.denied += not self.workspace.may_read(path)
             return
         head = os.pread(self._opened.fd, HEAD, 0)
         self._encoding = text_encoding(head, complete=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import IO, NamedTuple
@@ -28,6 +28,8 @@ class Query:
     glob: str | None = None
     ignore_case: bool = False
     seconds: float = SECONDS
+    passes_over: Callable[[str], bool] = lambda path: False
+    """Files that are not searched, by their real path."""
 
 
 class Hit(NamedTuple):
@@ -43,8 +45,8 @@ class Found:
     hits: list[Hit] = field(default_factory=list)
     stopped: str = ""
     error: str = ""
-    denied: int = 0
-    """Files left out because a rule denies them."""
+    passed_over: int = 0
+    """Files that were not searched. Whether they hold a match never shows in it."""
 
 
 class Helper:

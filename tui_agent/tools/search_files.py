@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pydantic import Field
 
 from tui_agent.agent.calling import in_thread
 from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.errors import ToolError
-from tui_agent.agent.tool import Kind, Proposal, ToolOutput
+from tui_agent.agent.tool import ToolOutput
 from tui_agent.tools import plain_search, ripgrep
 from tui_agent.tools.arguments import Arguments, PathText, Text
-from tui_agent.tools.change import FileTool
 from tui_agent.tools.clean import name_to_model, to_model
 from tui_agent.tools.details import FileRead
+from tui_agent.tools.read_tool import ReadTool
 from tui_agent.tools.search import Found, Query
 from tui_agent.tools.trouble import shown
 from tui_agent.tools.truncate import LIMIT, clip_line, count
@@ -29,7 +29,7 @@ class SearchFilesArguments(Arguments):
     ignore_case: bool = False
 
 
-class SearchFiles(FileTool):
+class SearchFiles(ReadTool):
     name = "search_files"
     description = (
         "Search file contents; returns `path:line: text`. Ignored (.gitignore), binary and linked files are "
@@ -37,18 +37,10 @@ class SearchFiles(FileTool):
         "expressions: no look-around, no back-references. At most 1,000 lines, 50,000 characters, 20 s."
     )
     parameters = SearchFilesArguments
-    kind: Kind = "read"
 
-    async def prepare(self, parameters: SearchFilesArguments, signal: CancelSignal) -> Proposal:
-        path = await in_thread(self.workspace.resolve, parameters.path)
-
-        async def run(signal: CancelSignal) -> ToolOutput:
-            return await self.execute(parameters, signal)
-
-        title = f"Search {clip_line(to_model(parameters.pattern), 60)}" + (
-            "" if path == "." else f" in {shown(path)}"
-        )
-        return Proposal(title, self.kind, (path,), None, run)
+    def title(self, parameters: SearchFilesArguments, path: str) -> str:
+        where = "" if path == "." else f" in {path}"
+        return f"Search {clip_line(to_model(parameters.pattern), 60)}{where}"
 
     async def execute(self, parameters: SearchFilesArguments, signal: CancelSignal) -> ToolOutput:
         output: ToolOutput = await in_thread(self._search, parameters, signal)
@@ -68,6 +60,7 @@ class SearchFiles(FileTool):
             not self.workspace.is_folder(base),
             parameters.glob,
             parameters.ignore_case,
+            passes_over=self._passed_over(base),
         )
         if query.is_file:
             with self.workspace.open_read(base):
@@ -79,26 +72,32 @@ class SearchFiles(FileTool):
             found = plain_search.search(self.workspace, query, signal)
         if found.error:
             raise ToolError(f"The pattern is not valid, nothing was searched: {to_model(found.error)}")
-        return _output(query, found)
+        return _output(query, found, self.workspace.named)
+
+    def _passed_over(self, base: str) -> Callable[[str], bool]:
+        """Denied files always; files that may hold secrets unless the search was sent to them."""
+        may_read, hides = self.workspace.may_read, self.workspace.hides
+        if hides(base):
+            return lambda path: not may_read(path)
+        return lambda path: hides(path) or not may_read(path)
 
 
-def _output(query: Query, found: Found) -> ToolOutput:
+def _output(query: Query, found: Found, named: Callable[[str], str]) -> ToolOutput:
     rows, length = [], 0
     for hit in found.hits:
-        row = f"{name_to_model(hit.path)}:{hit.line}: {hit.text}"
+        row = f"{name_to_model(named(hit.path))}:{hit.line}: {hit.text}"
         length += len(row) + 1
         if length > LIMIT:
             break
         rows.append(row)
-    notes = list(_notes(query, found, len(found.hits) - len(rows)))
+    base = shown(named(query.base))
+    notes = list(_notes(query, found, base, len(found.hits) - len(rows)))
     text = "\n".join([*rows, *(f"[{note}]" for note in notes)])
-    return ToolOutput(
-        text, FileRead(path=shown(query.base), lines=len(rows), summary=count(len(found.hits), "match"))
-    )
+    return ToolOutput(text, FileRead(path=base, lines=len(rows), summary=count(len(found.hits), "match")))
 
 
-def _notes(query: Query, found: Found, left_out: int) -> Iterator[str]:
-    where = "the folder" if query.base == "." else shown(query.base)
+def _notes(query: Query, found: Found, base: str, left_out: int) -> Iterator[str]:
+    where = "the folder" if base == "." else base
     if not found.hits:
         files = f" (files {to_model(query.glob)})" if query.glob else ""
         yield f"no match in {where}{files}{' so far' if found.stopped else ''}"
@@ -106,5 +105,5 @@ def _notes(query: Query, found: Found, left_out: int) -> Iterator[str]:
         yield f"{count(left_out, 'more match')} left out; search a sub-folder or a narrower pattern"
     if found.stopped:
         yield f"not complete: {found.stopped}; search a sub-folder, a glob or a narrower pattern"
-    if found.denied:
-        yield f"{count(found.denied, 'file')} left out because a rule denies them"
+    if found.passed_over:
+        yield f"{count(found.passed_over, 'file')} not searched: denied by a rule, or likely to hold secrets"

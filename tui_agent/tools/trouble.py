@@ -15,6 +15,10 @@ class Missing(ToolError):
     """Nothing is at that path."""
 
 
+class Beyond(ToolError):
+    """The path leads out of the working folder."""
+
+
 def shown(path: str) -> str:
     """A path as errors and results name it: on one line, nothing hidden, not too long."""
     return clip_line(name_to_model(path), 300) or '""'
@@ -47,8 +51,8 @@ def explained(error: OSError, path: str) -> ToolError:
     return ToolError(f"{shown(path)} {reason}")
 
 
-def outside(path: str) -> ToolError:
-    return ToolError(
+def outside(path: str) -> Beyond:
+    return Beyond(
         f"{shown(path)} is outside the working folder, where file tools don't reach. "
         "Give a path inside it, relative to it; if the task needs that file, ask the user."
     )

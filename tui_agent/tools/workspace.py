@@ -51,7 +51,8 @@ class Workspace:
 
     `before_write` is called with a path and its present bytes (None: no file) before anything changes, so
     that the session can keep them. `may_read` is asked with the real path of whatever is opened: a rule that
-    denies a file denies it on every way to it.
+    denies a file denies it on every way to it. `hides` says which files a search passes over unless they are
+    what it was sent to.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -60,6 +61,7 @@ class Workspace:
         self.seen: dict[str, str] = {}
         self.before_write: Callable[[str, bytes | None], None] = lambda path, before: None
         self.may_read: Callable[[str], bool] = lambda path: True
+        self.hides: Callable[[str], bool] = lambda path: False
         self._writing = threading.Lock()
 
     def close(self) -> None:
@@ -75,6 +77,10 @@ class Workspace:
 
     def mark_seen(self, path: str, content_hash: str) -> None:
         self.seen[path] = content_hash
+
+    def named(self, path: str) -> str:
+        """How results call the file at this real path."""
+        return path
 
     # looking
 
