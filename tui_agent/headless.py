@@ -115,7 +115,11 @@ class Headless:
         self._tell_notices(runtime)
         with suppress(Cancelled):  # then the prompt ends at once, too
             await self._signal.race(runtime.warm())
-        return await runtime.prompt(prompt, self._signal)
+        learning = asyncio.create_task(runtime.learn_window())  # nothing waits for it
+        try:
+            return await runtime.prompt(prompt, self._signal)
+        finally:
+            learning.cancel()
 
     def _finish(self, runtime: Runtime, ended: TurnEnded) -> int:
         code = exit_code(ended.stop_reason, unapproved=bool(runtime.unanswered), signalled=self._signalled)

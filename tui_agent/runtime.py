@@ -27,6 +27,7 @@ from tui_agent.agent import (
     NoteAdded,
     Pending,
     SessionStarted,
+    ToolError,
     TurnEnded,
 )
 from tui_agent.agent.calling import in_thread
@@ -80,7 +81,7 @@ class Runtime:
         self._loop = asyncio.get_running_loop()
         self._live = LiveOutput(on_event)
         self._reading: set[str] = set()
-        self._sweeping: asyncio.Task[int] | None = None
+        self._sweeping: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(
@@ -183,7 +184,12 @@ class Runtime:
             await in_thread(load)
         gc.freeze()
         gc.enable()
-        self._sweeping = asyncio.create_task(in_thread(sweep, self.workspace))
+        self._sweeping = asyncio.create_task(self._sweep())
+
+    async def _sweep(self) -> None:
+        """Remove what killed writers left in the folder."""
+        with suppress(OSError, ToolError):
+            await in_thread(sweep, self.workspace)
 
     async def learn_window(self) -> int | None:
         """How much the model can take in. Asks its server; until it answers no window is too small."""

@@ -11,7 +11,7 @@ from tui_agent.agent.history import History
 
 @dataclass(frozen=True)
 class Asked:
-    """A prompt: its words, the number of its turn, and the message that it stands in."""
+    """A prompt: its words without what they attached, its turn's number, and the message it stands in."""
 
     text: str
     turn: int
@@ -27,7 +27,8 @@ def asked(events: Iterable[AgentEvent]) -> list[Asked]:
         if event.type == "turn_started":
             turn += 1
             if event.prompt:
-                text = "\n".join(block.text if block.type == "text" else "[image]" for block in event.prompt)
+                words = event.prompt[0]
+                text = words.text if words.type == "text" else "[image]"
                 found.append(Asked(text, turn, len(history.messages) - 1))
         elif event.type == "history_rewritten":
             after = len(history.messages)

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tui_agent import paths
-from tui_agent.session.store import SessionStore
+from tui_agent.session.store import FILE, InUse, SessionStore, lock
 
 NAME = "name.txt"
 LONGEST = 120
@@ -46,8 +46,14 @@ def rename(place: Path, name: str) -> str:
 
 def delete(place: Path) -> None:
     """Remove a session with all that it kept. Raises `InUse` while a program has it open."""
-    SessionStore.open(place).close()
-    shutil.rmtree(place)
+    try:
+        fd = lock(place / FILE)
+    except BlockingIOError:
+        raise InUse(f"the session {place.name} is open in another program: close it there first") from None
+    try:
+        shutil.rmtree(place)
+    finally:
+        os.close(fd)
     with suppress(OSError):  # the folder of its working folder, if nothing else is in it
         place.parent.rmdir()
 

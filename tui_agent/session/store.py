@@ -59,7 +59,7 @@ class SessionStore:
         identity = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
         place = paths.sessions_folder() / paths.folder_key(folder) / identity
         try:
-            store = cls(place, _lock(place / FILE, os.O_CREAT | os.O_EXCL), redact)
+            store = cls(place, lock(place / FILE, os.O_CREAT | os.O_EXCL), redact)
         except OSError as error:
             raise SessionError(
                 f"the session can't be saved in {place}: {error.strerror or error}. "
@@ -75,7 +75,7 @@ class SessionStore:
         """An earlier session, repaired and loaded. Raises `InUse` while another program holds it."""
         file = place / FILE
         try:
-            store = cls(place, _lock(file), redact)
+            store = cls(place, lock(file), redact)
         except BlockingIOError:
             raise InUse(f"the session {place.name} is open in another program") from None
         except OSError as error:
@@ -205,8 +205,8 @@ def _read(fd: int) -> bytes:
     return b"".join(chunks)
 
 
-def _lock(file: Path, flags: int = 0) -> int:
-    """The file, open for appending and ours alone; BlockingIOError if someone else has it."""
+def lock(file: Path, flags: int = 0) -> int:
+    """The session file, open for appending and ours alone; BlockingIOError if someone else has it."""
     fd = paths.open_private(file, os.O_RDWR | os.O_APPEND | flags)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
