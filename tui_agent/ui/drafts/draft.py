@@ -64,7 +64,8 @@ def is_long(paste: str) -> bool:
 def fold(paste: str, taken: Mapping[str, str]) -> str:
     """The label for a paste, unlike those that are `taken` for other texts."""
     size = len(paste.encode("utf-8", "surrogatepass"))
-    words = f"pasted {plural(paste.count(chr(10)) + 1, 'line')}, {kilobytes(size)}"
+    lines = paste.removesuffix("\n").count("\n") + 1
+    words = f"pasted {plural(lines, 'line')}, {kilobytes(size)}"
     label, number = f"[{words}]", 1
     while taken.get(label, paste) != paste:
         number += 1

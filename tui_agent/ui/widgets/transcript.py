@@ -77,12 +77,13 @@ class Transcript(Reading):
     def add_note(self, text: str, kind: NoteKind = "note", hint: str = "") -> None:
         self.add(NotePiece(text, kind, hint))
 
-    def show_call(self, call_id: str, line: CallLine) -> None:
-        """The line of a call: a new one, or the one that is there looks otherwise now."""
+    def show_call(self, call_id: str, line: CallLine, *, opened: bool = False) -> None:
+        """The line of a call: a new one (`opened`: with its detail), or the one that is there changes."""
         piece = self._calls.get(call_id)
         if piece is None:
             self.end_text()
             piece = self._calls[call_id] = CallPiece(call_id, line)
+            piece.expanded = opened
             self.add(piece)
         elif piece.line != line:
             piece.line = line
