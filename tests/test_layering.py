@@ -23,12 +23,13 @@ EDGES: dict[str, set[str]] = {
     **{part: BOTTOM | {"agent"} for part in SIBLINGS},
     "undo": BELOW_RUNTIME,
     "parts": BELOW_RUNTIME | {"undo"},
+    "masking": BELOW_RUNTIME,
     "context": BELOW_RUNTIME | {"parts"},
     "live_output": {"agent"},
     "runtime": BELOW_RUNTIME | {"parts", "undo", "context", "live_output"},
-    **{part: BELOW_RUNTIME | {"runtime", "undo"} for part in ("headless", "ui", "doctor")},
+    **{part: BELOW_RUNTIME | {"masking", "runtime", "undo"} for part in ("headless", "plain", "ui", "doctor")},
     "options": BELOW_RUNTIME,
-    "cli": BELOW_RUNTIME | {"runtime", "headless", "ui", "doctor", "options"},
+    "cli": BELOW_RUNTIME | {"runtime", "headless", "plain", "ui", "doctor", "options"},
     "__main__": {"cli"},
 }
 """For each part, the other parts that it may import."""

@@ -47,12 +47,13 @@ class TurnStarted(Record):
 
 
 class ToolCallProgress(Record):
-    """The model is writing a call: `bytes` of its arguments so far."""
+    """The model is writing a call: `bytes` of its arguments so far, and what it is about, once that came."""
 
     type: Literal["tool_call_progress"] = "tool_call_progress"
     call_id: str
     name: str
     bytes: int
+    subject: str = ""
 
 
 class AssistantMessageDone(Record):

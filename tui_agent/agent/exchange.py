@@ -7,7 +7,6 @@ with a new prefix (`rewrites.py`); what can't fit the window is not sent at all.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from typing import Any
 
 from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.errors import Cancelled, ModelError
-from tui_agent.agent.events import AgentEvent, AssistantMessageDone, HistoryRewritten, ToolCallProgress
+from tui_agent.agent.events import AgentEvent, AssistantMessageDone, HistoryRewritten
 from tui_agent.agent.history import History
 from tui_agent.agent.messages import AssistantMessage, TextContent
 from tui_agent.agent.model import (
@@ -30,9 +29,7 @@ from tui_agent.agent.model import (
 from tui_agent.agent.rewrites import REWRITES
 from tui_agent.agent.tokens import filled_tokens
 from tui_agent.agent.tool import Tool
-
-PROGRESS_BYTES = 1024
-"""A call that is being written is told of once in so many bytes."""
+from tui_agent.agent.writing import Writing
 
 Shorten = Callable[[History, CancelSignal], Awaitable[Sequence[AgentEvent]]]
 """The host's way to make a history shorter: the events that do it."""
@@ -105,7 +102,7 @@ class Exchange:
     async def _listen(self, request: ModelRequest, heard: list[str]) -> AssistantMessage:
         """Tell the stream's events. `heard` collects the text, for the case that it is cut."""
         reply: AssistantMessage | None = None
-        written: Counter[str] = Counter()
+        writing: dict[str, Writing] = {}
         stream: Any = self.model.stream(request)
         closing: AbstractAsyncContextManager[Any] = (
             aclosing(stream) if hasattr(stream, "aclose") else nullcontext(stream)
@@ -116,11 +113,10 @@ class Exchange:
                     case TextDelta(text=text):
                         heard.append(text)
                         await self.tell(event)
-                    case ToolCallDelta(call_id=call_id, name=name, partial=partial):
-                        before = written[call_id]
-                        written[call_id] = now = before + len(partial)
-                        if not before or before // PROGRESS_BYTES != now // PROGRESS_BYTES:
-                            await self.tell(ToolCallProgress(call_id=call_id, name=name, bytes=now))
+                    case ToolCallDelta():
+                        progress = writing.setdefault(event.call_id, Writing()).progress(event)
+                        if progress is not None:
+                            await self.tell(progress)
                     case Retrying():
                         heard.clear()
                         await self.tell(event)

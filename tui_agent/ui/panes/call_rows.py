@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tui_agent.text import one_line, plural, shorten, visible, width_of
 from tui_agent.ui.calls import GLYPHS, Call, State
@@ -11,10 +11,14 @@ from tui_agent.ui.status import kilobytes
 from tui_agent.ui.widgets.wrap import cuts, untabbed
 
 if TYPE_CHECKING:
+    from tui_agent.tools.details import FileChange
     from tui_agent.ui.widgets.strips import Row
 
 CAP = 50_000
 """Characters of one value that are shown; the session has the rest."""
+
+ABOUT = 16
+"""Columns of the main argument that facts leave it."""
 
 PEEK = 10
 """Rows that a failed call opens to by itself."""
@@ -23,6 +27,7 @@ STYLES: dict[State, str] = {
     "writing": "$text-secondary",
     "asks": "bold $text-warning",
     "running": "$text-primary",
+    "job": "$text-primary",
     "done": "$text-success",
     "failed": "bold $text-error",
     "declined": "$text-warning",
@@ -33,26 +38,33 @@ _STATE_WIDTH = max(map(len, STYLES))
 
 
 def line(call: Call, width: int) -> Row:
-    """One row: state, name, main argument; duration, and with room the size and who decided."""
+    """One row: state, name, main argument; then as many facts as leave the argument room to be known by."""
     style = STYLES[call.state]
     left = f"{GLYPHS[call.state]} {call.state:<{_STATE_WIDTH}} "
-    right = _facts(call, wide=width >= 70)
     name = one_line(call.name, 24)
-    room = width - len(left) - width_of(name) - 1 - width_of(right) - (1 if right else 0)
-    about = one_line(call.about(), max(0, room), keep="tail" if "/" in call.subject[:1] else "head")
-    gap = " " * max(0, width - len(left) - width_of(name) - 1 - width_of(about) - width_of(right))
+    about = one_line(call.about())
+    room = width - len(left) - width_of(name) - 1
+    right = _facts(call, room - min(width_of(about), ABOUT))
+    room -= width_of(right) + (1 if right else 0)
+    about = shorten(about, max(0, room), keep="tail" if about[:1] == "/" else "head")
+    gap = " " * max(0, room + (1 if right else 0) - width_of(about))
     return ((left, style), (name, "bold"), (f" {about}", ""), (gap, ""), (right, QUIET))
 
 
-def _facts(call: Call, wide: bool) -> str:
-    parts = []
-    if wide and call.by:
-        parts.append(call.by)
-    if wide and call.size:
-        parts.append(kilobytes(call.size))
-    if call.seconds is not None:
-        parts.append(duration(call.seconds))
-    return "  ".join(parts)
+def _facts(call: Call, room: int) -> str:
+    """Duration, who decided, size: what is left out for want of room is the last of these."""
+    facts = {
+        "seconds": "" if call.seconds is None else duration(call.seconds),
+        "by": f"by {call.by}" if call.by else "",
+        "size": kilobytes(call.size) if call.size else "",
+        "job": call.job,
+    }
+    while facts:
+        text = "  ".join(fact for fact in reversed(facts.values()) if fact)
+        if width_of(text) + 1 <= room or len(facts) == 1:
+            return text
+        facts.popitem()
+    return ""
 
 
 def duration(seconds: float) -> str:
@@ -76,10 +88,8 @@ def tail(call: Call, width: int) -> list[Row]:
 def body(call: Call, width: int) -> list[Row]:
     """Arguments, decision and result of an open call."""
     rows: list[Row] = []
-    for name, value in call.arguments.items():
-        rows += _value(
-            name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), width
-        )
+    for name, value in said(call):
+        rows += _value(name, value, width)
     if call.by:
         verb = "declined" if call.denied else "allowed"
         reason = f": {call.reason}" if call.reason else ""
@@ -87,6 +97,23 @@ def body(call: Call, width: int) -> list[Row]:
     if call.result is not None:
         rows += _result(call, width)
     return [(("  ", ""), *row) for row in rows]
+
+
+def said(call: Call) -> list[tuple[str, str]]:
+    """The arguments, as text."""
+    from tui_agent.masking import masked_arguments
+
+    return [
+        (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        for name, value in masked_arguments(call.arguments).items()
+    ]
+
+
+def copied(call: Call) -> str:
+    """The call as text: its name, its arguments, and what came of it."""
+    arguments = [f"{name}: {value}" for name, value in said(call)]
+    result = diff_of(call) or result_of(call)
+    return "\n".join([call.name, *arguments, *(["", result] if result else [])])
 
 
 def peek(rows: list[Row]) -> list[Row]:
@@ -100,20 +127,38 @@ def peek(rows: list[Row]) -> list[Row]:
 
 def _result(call: Call, width: int) -> list[Row]:
     assert call.result is not None
-    facts = " · ".join(part for part in (kilobytes(call.size), _facts(call, wide=False)) if part)
+    seconds = "" if call.seconds is None else duration(call.seconds)
+    facts = " · ".join(part for part in (kilobytes(call.size), seconds) if part)
     heading = "error" if call.result.is_error else "result"
     rows: list[Row] = [((f"{heading} ", "bold"), (facts, QUIET))]
-    diff = _diff_of(call.result.details)
+    diff = "" if call.result.is_error else diff_of(call)
     if diff:
         return rows + [row for text in diff.split("\n") for row in _block(text, width, _diff_style(text))]
-    return rows + _block(call.result.text, width, "$text-error" if call.result.is_error else "")
+    return rows + _block(result_of(call), width, "$text-error" if call.result.is_error else "")
 
 
-def _diff_of(details: Any) -> str:
+def change_of(call: Call) -> FileChange | None:
+    """What the call did to a file, or would have done."""
     from tui_agent.tools.details import FileChange, revive
 
-    change = revive(details)
-    return change.diff if isinstance(change, FileChange) else ""
+    change = revive(call.details)
+    return change if isinstance(change, FileChange) else None
+
+
+def diff_of(call: Call) -> str:
+    """The diff of a change, as it may be shown in a pane."""
+    from tui_agent.masking import masked_change
+
+    change = change_of(call)
+    return "" if change is None or call.result is None else masked_change(change).diff
+
+
+def result_of(call: Call) -> str:
+    """What the model got, as it may be shown in a pane."""
+    from tui_agent.masking import about_secrets, masked_text
+
+    text = "" if call.result is None else call.result.text
+    return masked_text(text) if about_secrets(call.arguments, call.details) else text
 
 
 def _diff_style(text: str) -> str:

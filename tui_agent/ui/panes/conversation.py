@@ -14,8 +14,8 @@ from textual.widget import Widget
 
 from tui_agent.text import plural, visible
 from tui_agent.ui import clipboard, safe
-from tui_agent.ui.calls import Call, Calls
-from tui_agent.ui.panes.call_rows import duration
+from tui_agent.ui.calls import OWN, Call, Calls
+from tui_agent.ui.panes import call_rows
 from tui_agent.ui.panes.pane import Pane
 from tui_agent.ui.status import kilobytes
 from tui_agent.ui.widgets.pieces import CallLine, CallState
@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 
 DETAIL = 4000
 """Characters of a result that open under its line; the tool log and the session have the rest."""
+
+OWN_LINES = 30
+"""Lines of output that stay in view of a command of the person's own."""
+NOTE_LINES = 3
+"""A longer note of the program's own is told by its first line."""
 
 _ENDS = {
     "cancelled": "stopped",
@@ -110,7 +115,7 @@ class ConversationPane(Pane):
                 if event.by == "user":
                     transcript.add_prompt(_text_of(event.content))
                 else:
-                    transcript.add_note(_text_of(event.content))
+                    transcript.add_note(_in_brief(_text_of(event.content)))
             case "step_limit_reached":
                 transcript.add_note(
                     f"{plural(event.steps, 'step')} are done, the limit. Send “go on” to continue.", "warning"
@@ -161,7 +166,7 @@ class ConversationPane(Pane):
         if id(call) not in self._pieces:
             self._pieces[id(call)] = call.id
             self.transcript.forget_call(call.id)
-        self.transcript.show_call(call.id, _line(call))
+        self.transcript.show_call(call.id, _line(call), opened=call.name == OWN)
 
     # Search and messages -----------------------------------------------------------------------------
 
@@ -187,7 +192,7 @@ class ConversationPane(Pane):
 
 
 def _line(call: Call) -> CallLine:
-    facts = [] if call.seconds is None or call.seconds < 0.1 else [duration(call.seconds)]
+    facts = [] if call.seconds is None or call.seconds < 0.1 else [call_rows.duration(call.seconds)]
     if call.size:
         facts.append(kilobytes(call.size))
     if call.denied and call.reason:
@@ -197,19 +202,32 @@ def _line(call: Call) -> CallLine:
 
 
 def _detail(call: Call) -> str:
+    if call.name == OWN:
+        return _end_of(call.tail if call.result is None else call.result.text)
     if call.result is None:
         return ""
-    text = _diff_of(call.result.details) or call.result.text
+    text = (not call.result.is_error and call_rows.diff_of(call)) or call_rows.result_of(call)
     left_out = len(text) - DETAIL
     return (
         text if left_out <= 0 else f"{text[:DETAIL]}\n… {plural(left_out, 'more character')} in the tool log"
     )
 
 
-def _diff_of(details: Any) -> str:
-    diff = details.get("diff", "") if isinstance(details, dict) else getattr(details, "diff", "")
-    return diff if isinstance(diff, str) else ""
+def _end_of(output: str) -> str:
+    """The last lines of what the person's own command printed."""
+    lines = output.rstrip().split("\n")
+    left_out = len(lines) - OWN_LINES
+    if left_out > 0:
+        lines = [f"… {plural(left_out, 'earlier line')} in the tool log", *lines[-OWN_LINES:]]
+    return "\n".join(lines)[-DETAIL:]
 
 
 def _text_of(blocks: Any) -> str:
-    return "\n".join(block.text if block.type == "text" else "[image]" for block in blocks)
+    """The words, and of what they attach the first line."""
+    texts = [block.text if block.type == "text" else "[image]" for block in blocks]
+    return "\n".join([*texts[:1], *(text.partition("\n")[0] for text in texts[1:])])
+
+
+def _in_brief(text: str) -> str:
+    first, _, rest = text.partition("\n")
+    return f"{first} …" if rest.count("\n") >= NOTE_LINES - 1 else text

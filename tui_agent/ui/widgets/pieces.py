@@ -22,7 +22,7 @@ PROMPT_CAP = 20
 """Rows of a prompt that are shown before it is expanded."""
 
 NoteKind = Literal["note", "warning", "error", "stopped"]
-CallState = Literal["running", "asks", "done", "failed", "declined", "stopped"]
+CallState = Literal["running", "asks", "job", "done", "failed", "declined", "stopped"]
 
 _NOTES: dict[NoteKind, tuple[str, str]] = {
     "note": ("· ", MUTED),
@@ -33,6 +33,7 @@ _NOTES: dict[NoteKind, tuple[str, str]] = {
 _CALLS: dict[CallState, tuple[str, str]] = {
     "running": ("› ", "$text-primary"),
     "asks": ("? ", "bold $text-warning"),
+    "job": ("& ", "$text-primary"),
     "done": ("✓ ", "$text-success"),
     "failed": ("✗ ", "bold $text-error"),
     "declined": ("– ", "$text-warning"),
