@@ -10,11 +10,16 @@ if TYPE_CHECKING:
 
 QUIET = 10.0
 """Seconds without an event after which a run is called waiting."""
+NEARLY_FULL = 0.8
+"""Share of the window from which the person is told what to do."""
 
 
 @dataclass
 class Status:
-    """`doing` is the present activity in words, empty when idle; `heard` is when the last event came."""
+    """`doing` is the present activity in words, empty when idle; `heard` is when the last event came.
+
+    `tokens` fill the model's `window` now; `turn_tokens` and `session_tokens` were used by requests so far.
+    """
 
     mode: str
     model: str = ""
@@ -23,6 +28,10 @@ class Status:
     max_steps: int = 30
     step: int = 0
     tokens: int = 0
+    window: int | None = None
+    turn_tokens: int = 0
+    session_tokens: int = 0
+    warned: bool = False
     doing: str = ""
     running: dict[str, str] = field(default_factory=dict)
     retry_at: float | None = None
@@ -34,7 +43,7 @@ class Status:
 
     def apply(self, event: AgentEvent, now: float) -> bool:
         """Take in one event; returns whether the line reads otherwise now."""
-        before = (self.doing, self.step, self.tokens, self.retry_at, self.began)
+        before = (self.doing, self.step, self.tokens, self.session_tokens, self.retry_at, self.began)
         if self.retry_at is not None and event.type != "retrying":
             self.retry_at = None
         self.heard = now
@@ -58,13 +67,29 @@ class Status:
             case "retrying":
                 self.doing, self.retry_at = event.error, now + event.delay
             case "usage_updated":
-                self.step, self.tokens = event.step, event.usage.context_tokens
+                self.session_tokens += event.usage.context_tokens
+                if event.step:
+                    self.step, self.tokens = event.step, event.usage.context_tokens
+                    self.turn_tokens = event.turn.context_tokens
+            case "compacted":
+                self.tokens = event.after
             case "turn_ended":
                 self.running.clear()
                 self.began, self.doing, self.stopping = None, _ending(event.stop_reason), False
             case _:
                 pass
-        return before != (self.doing, self.step, self.tokens, self.retry_at, self.began)
+        return before != (self.doing, self.step, self.tokens, self.session_tokens, self.retry_at, self.began)
+
+    def warning(self) -> str:
+        """What the person should do about a window that is nearly full; said once each time it gets so."""
+        full = self.window is not None and self.tokens >= self.window * NEARLY_FULL
+        due, self.warned = full and not self.warned, full
+        if not due:
+            return ""
+        return (
+            f"The conversation fills {share(self.tokens, self.window or 1)} of the model's window. "
+            "/compact makes it short, /context shows what fills it; soon it is shortened by itself."
+        )
 
     def activity(self, now: float) -> str:
         """The activity at this moment, with what counts down or up."""
@@ -86,6 +111,11 @@ def _ending(stop_reason: str) -> str:
     return words.get(stop_reason, "")
 
 
+def share(tokens: int, window: int) -> str:
+    """`12 %`; never 0 for something."""
+    return f"{max(1 if tokens else 0, round(100 * tokens / window))} %"
+
+
 def kilobytes(size: int) -> str:
     """A size for the eye: `812 B`, `3.4 KB`, `120 KB`, `2.1 MB`."""
     if size < 1000:
@@ -96,7 +126,9 @@ def kilobytes(size: int) -> str:
 
 
 def thousands(count: int) -> str:
-    """A count for the eye: `812`, `3.4k`, `120k`."""
+    """A count for the eye: `812`, `3.4k`, `120k`, `1M`."""
     if count < 1000:
         return str(count)
+    if count >= 1_000_000:
+        return f"{count / 1_000_000:.1f}M".replace(".0M", "M")
     return f"{count / 1000:.1f}k" if count < 100_000 else f"{count // 1000}k"

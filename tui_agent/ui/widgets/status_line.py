@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from tui_agent.text import plural
 from tui_agent.ui import safe
-from tui_agent.ui.status import Status, thousands
+from tui_agent.ui.status import NEARLY_FULL, Status, share, thousands
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -71,19 +71,22 @@ def compose_line(status: Status, now: float, width: int) -> Content:
     if status.label:
         left.append(Part(safe.title(status.label, style="$warning"), 0))
     elif status.model:
-        left.append(Part(safe.title(status.model), 3))
+        left.append(Part(safe.title(status.model), 4))
     if status.place:
-        left.append(Part(safe.title(status.place, 40, style="$foreground 70%"), 2))
+        left.append(Part(safe.title(status.place, 40, style="$foreground 70%"), 3))
 
     right = []
     if activity := status.activity(now):
-        right.append(Part(safe.title(activity, 44, style="bold" if status.began is not None else ""), 6))
+        right.append(Part(safe.title(activity, 44, style="bold" if status.began is not None else ""), 7))
     if status.queued:
-        right.append(Part(Content(plural(status.queued, "message") + " queued"), 5))
+        right.append(Part(Content(plural(status.queued, "message") + " queued"), 6))
     if status.step:
-        right.append(Part(Content(f"step {status.step} of {status.max_steps}"), 4))
+        right.append(Part(Content(f"step {status.step} of {status.max_steps}"), 5))
     if status.tokens:
-        right.append(Part(Content(f"{thousands(status.tokens)} tokens"), 3))
+        right.append(Part(_fill(status), 4))
+        if status.session_tokens > status.tokens:
+            used = f"turn {thousands(status.turn_tokens)}, session {thousands(status.session_tokens)}"
+            right.append(Part(Content.styled(used, "$foreground 70%"), 2))
     right.append(Part(Content.styled("F1 help", "$foreground 70%"), 1))
 
     while _width(left) + _width(right) + 2 > width and (spare := [p for p in left + right if p.weight]):
@@ -91,6 +94,14 @@ def compose_line(status: Status, now: float, width: int) -> Content:
         (left if least in left else right).remove(least)
     gap = max(1, width - _width(left) - _width(right))
     return Content.assemble(_joined(left), " " * gap, _joined(right)).truncate(width, ellipsis=True)
+
+
+def _fill(status: Status) -> Content:
+    """How full the model's window is; before its size is known, with how much."""
+    if not status.window:
+        return Content(f"{thousands(status.tokens)} tokens")
+    text = f"{share(status.tokens, status.window)} of {thousands(status.window)}"
+    return Content.styled(text, "$text-warning" if status.tokens >= status.window * NEARLY_FULL else "")
 
 
 def _joined(parts: list[Part]) -> Content:
