@@ -1,7 +1,8 @@
 """The command line: what was asked for, checked before anything starts.
 
     tui-agent [FOLDER]             the screen
-    tui-agent -p PROMPT [FOLDER]   one turn without it
+    tui-agent --plain [FOLDER]     the same, line by line
+    tui-agent -p PROMPT [FOLDER]   one turn without a person
     tui-agent doctor               what is set up and what is missing
 
 Only the standard library is imported here, the rest where it is needed: the screen must come up at once.
@@ -19,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui_agent.options import Usage, read_folder, read_options, read_prompt, read_settings
+from tui_agent.options import Usage, check_sandbox, read_folder, read_options, read_prompt, read_settings
 
 if TYPE_CHECKING:
     from tui_agent.settings import Settings
@@ -53,13 +54,20 @@ def _main(argv: list[str]) -> int:
     folder = read_folder(options.folder)
     if options.resume == "" and not (options.prompt is None and _at_a_terminal()):
         return _list_sessions(folder)
+    if options.plain and options.prompt is not None:
+        raise Usage("--plain is a conversation and -p is one turn: leave one of them out.")
     prompt = None if options.prompt is None else read_prompt(options.prompt)
     settings = read_settings(options, folder)
     with _crashes_reported(settings), _place(settings) as settings:
+        check_sandbox(settings)
         if prompt is not None:
             from tui_agent import headless
 
             return headless.run(settings, prompt, options.output_format)
+        if options.plain:
+            from tui_agent import plain
+
+            return plain.run(settings)
         return _show(settings)
 
 
@@ -133,12 +141,15 @@ def _show(settings: Settings) -> int:
 
     if problem := terminal.problem():
         raise Usage(problem)
+    from tui_agent.ui import themes
     from tui_agent.ui.app import TuiApp
 
+    if problem := themes.problem(settings.theme):
+        raise Usage(problem)
     app = TuiApp(settings)
     try:
         with terminal.kept():
-            app.run()
+            app.run(mouse=settings.mouse)
     finally:
         if process := sys.modules.get("tui_agent.tools.process"):
             process.kill_all()

@@ -15,12 +15,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal, TextIO
+from typing import Any, Literal
 
 from tui_agent.agent import AgentEvent, Cancelled, CancelSignal, ToolCall, TurnEnded
 from tui_agent.runtime import Runtime
 from tui_agent.session.store import SessionError
 from tui_agent.settings import Settings, SettingsError
+from tui_agent.terminal import put
 from tui_agent.text import visible
 from tui_agent.tools.process import kill_all
 
@@ -158,14 +159,14 @@ class Headless:
 
     def _write(self, text: str) -> None:
         try:
-            _put(sys.stdout, self._settings.credentials.redact(text))
+            put(sys.stdout, self._settings.credentials.redact(text))
         except BrokenPipeError:  # whoever read it has gone: stop, and keep Python from complaining at its end
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             self._signal.cancel("the output was closed")
 
     def _say(self, text: str) -> None:
         try:
-            _put(sys.stderr, f"tui-agent: {visible(self._settings.credentials.redact(text))}\n")
+            put(sys.stderr, f"tui-agent: {visible(self._settings.credentials.redact(text))}\n")
         except OSError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
@@ -202,11 +203,3 @@ _ENDINGS = {
     "step_limit": "the step limit is reached. Go on with --continue, or raise it with --max-steps.",
     "stuck": "the model went in circles.",
 }
-
-
-def _put(stream: TextIO, text: str) -> None:
-    """All of it, whatever the locale: what can't be encoded is escaped."""
-    stream.flush()
-    data = text.encode(stream.encoding or "utf-8", "backslashreplace")
-    stream.buffer.write(data)
-    stream.buffer.flush()

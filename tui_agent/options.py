@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 PROMPT_LIMIT = 4 << 20
 
 _USAGE = """tui-agent [FOLDER] [options]
+       tui-agent --plain [FOLDER] [options]
        tui-agent -p PROMPT [FOLDER] [options]
        tui-agent doctor"""
 
@@ -73,7 +74,16 @@ def read_options(argv: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--sandbox", action="store_true", default=None, help="commands see no network, change only here"
     )
-    parser.add_argument("--theme", metavar="NAME", help="colours")
+    parser.add_argument(
+        "--sandbox-net", action="store_true", default=None, help="as --sandbox, but with the network"
+    )
+    parser.add_argument("--theme", metavar="NAME", help="colours: dark, light, or one of /theme")
+    parser.add_argument(
+        "--no-mouse", dest="mouse", action="store_false", default=None, help="leave the mouse to the terminal"
+    )
+    parser.add_argument(
+        "--plain", action="store_true", help="line by line, without a full screen; for screen readers"
+    )
     parser.add_argument("--version", action="version", version=f"tui-agent {__version__}")
     # Alone it lists; argparse would take the folder that follows for its value.
     return parser.parse_args(["--resume=" if argument == "--resume" else argument for argument in argv])
@@ -118,8 +128,10 @@ def read_settings(options: argparse.Namespace, folder: Path) -> Settings:
             max_steps=options.max_steps,
             max_tokens_total=options.max_tokens_total,
             resume=options.resume,
-            sandbox=options.sandbox,
+            sandbox=options.sandbox or options.sandbox_net,
+            sandbox_net=options.sandbox_net,
             theme=options.theme,
+            mouse=options.mouse,
             demo=options.demo,
         )
         for rule in settings.rules:
@@ -127,6 +139,17 @@ def read_settings(options: argparse.Namespace, folder: Path) -> Settings:
     except (SettingsError, RuleError) as error:
         raise Usage(str(error)) from None
     return settings
+
+
+def check_sandbox(settings: Settings) -> None:
+    """That commands can be held as asked: known before the screen, and before any request."""
+    if settings.sandbox:
+        from tui_agent.permissions.sandbox import SandboxError, sandbox_of
+
+        try:
+            sandbox_of(settings).check()
+        except SandboxError as error:
+            raise Usage(f"{error}; {error.hint}") from None
 
 
 def read_prompt(given: str) -> str:

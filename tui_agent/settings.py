@@ -7,6 +7,11 @@ The file is TOML in the user's configuration folder and is only ever read:
     allow = ["run_command(pytest *)"]       # also: ask, deny
     max_steps = 30
     max_tokens_total = 500000               # of one prompt; no limit without it
+    theme = "light"                         # dark, light, or any that /theme lists
+    mouse = false
+
+    [keys]                                  # /keys lists the names
+    next_mode = "f7"
 
 A project may have `.tui-agent/settings.toml`. It counts only after its folder is trusted, and it can only
 make the rules stricter. Nothing here imports pydantic: the screen reads it before its first paint.
@@ -77,7 +82,10 @@ class Settings:
     max_tokens_total: int | None = None
     resume: str | None = None
     sandbox: bool = False
+    sandbox_net: bool = False
     theme: str | None = None
+    mouse: bool = True
+    keys: Mapping[str, str] = field(default_factory=dict)
     demo: bool = False
     base_url: str | None = None
     api_version: str | None = None
@@ -223,6 +231,12 @@ def _switch(value: Any) -> bool:
     return value
 
 
+def _keys(value: Any) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(keys, str) and keys for keys in value.values()):
+        raise ValueError('a table of texts, as next_mode = "f7" below [keys]')
+    return dict(value)
+
+
 def _count(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ValueError("a whole number from 1")
@@ -240,7 +254,10 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
     "max_steps": _count,
     "max_tokens_total": _count,
     "sandbox": _switch,
+    "sandbox_net": _switch,
     "theme": _text,
+    "mouse": _switch,
+    "keys": _keys,
     "base_url": _text,
     "api_version": _text,
     "env_pass": _texts,

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import TextIO
 
 # Mouse reports, focus reports, bracketed paste, in-band resize, the kitty keyboard; cursor on, colours off.
 _MODES_OFF = "".join(f"\x1b[?{mode}l" for mode in (1000, 1002, 1003, 1006, 1015, 1016, 1004, 2004, 2048))
@@ -23,9 +24,17 @@ def problem() -> str | None:
     if os.environ.get("TERM") == "dumb":
         return (
             "this terminal (TERM=dumb) can't show a screen. Set TERM to what it is, for example "
-            "TERM=xterm-256color, or run one turn without a screen: tui-agent -p PROMPT"
+            "TERM=xterm-256color, or use it line by line: tui-agent --plain"
         )
     return None
+
+
+def put(stream: TextIO, text: str) -> None:
+    """All of it, whatever the locale: what can't be encoded is escaped."""
+    stream.flush()
+    data = text.encode(stream.encoding or "utf-8", "backslashreplace")
+    stream.buffer.write(data)
+    stream.buffer.flush()
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 DARK = Theme(
     name="tui-agent-dark",
@@ -66,13 +66,23 @@ OWN = (DARK, LIGHT)
 """The two, dark first."""
 
 
+SHORT = {"dark": DARK.name, "light": LIGHT.name}
+"""What the pair may be called, for short."""
+
+
+def problem(wanted: str | None) -> str | None:
+    """Why the theme that was asked for can't be had, with what can."""
+    if wanted is None or SHORT.get(wanted, wanted) in {*(theme.name for theme in OWN), *BUILTIN_THEMES}:
+        return None
+    return f"there is no theme {wanted}. Themes: {', '.join([*SHORT, *sorted(BUILTIN_THEMES)])}."
+
+
 def first_theme(wanted: str | None, environ: Mapping[str, str]) -> str:
     """The theme to start with: the one asked for, else by what the terminal says of its background.
 
     `COLORFGBG` ends with the background's colour number; 7 and 15 are the light ones.
     """
-    short = {"dark": DARK.name, "light": LIGHT.name}
     if wanted:
-        return short.get(wanted, wanted)
+        return SHORT.get(wanted, wanted)
     background = environ.get("COLORFGBG", "").rpartition(";")[2]
     return LIGHT.name if background in {"7", "15"} else DARK.name
