@@ -26,7 +26,7 @@ from tui_agent.models.catalogue import FALLBACK_WINDOW, ModelInfo, thinks_adapti
 from tui_agent.models.failures import failure, from_answer
 from tui_agent.models.reply import Reply
 from tui_agent.models.request import call_ids, parameters, thinks
-from tui_agent.models.sse import events
+from tui_agent.models.sse import events, gathered
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic, AsyncStream
@@ -106,7 +106,7 @@ class AnthropicModel:
             phase = "stream"
             try:
                 async with aclosing(events(stream)) as sent:
-                    async for event in sent:
+                    async for event in gathered(sent):
                         for told in self._told(reply, event, stream):
                             yield told
                         if reply.finished:

@@ -2,12 +2,16 @@
 
 The framing is the SDK's (`raw_events`); it is not imported here. An answer that calls itself something else
 than a stream is read as one object, or refused with its beginning quoted: pages of proxies and gateways.
+
+A model writes a hundred pieces a second, and to wake up for each costs more than all that is done with it.
+So `gathered` lets them come together for a moment, which nobody sees.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
@@ -15,6 +19,24 @@ from tui_agent.models.failures import failure
 
 BODY_LIMIT = 4_000_000
 """Characters read of an answer that is no stream."""
+
+REST = 0.05
+"""Seconds in which pieces of an answer gather before they are read."""
+WAITED = 0.001
+"""Seconds from which a piece was waited for: the others were there already."""
+
+
+async def gathered(events: AsyncIterator[dict[str, Any]]) -> AsyncGenerator[dict[str, Any], None]:
+    """The same events, read with a rest after each delta that had to be waited for. What comes at full
+    speed is not held up, and neither is the end of an answer that came in one piece."""
+    now = asyncio.get_running_loop().time
+    asked = now()
+    async for event in events:
+        rests = event.get("type") == "content_block_delta" and now() - asked > WAITED
+        yield event
+        if rests:
+            await asyncio.sleep(REST)
+        asked = now()
 
 
 async def events(stream: Any) -> AsyncGenerator[dict[str, Any], None]:
