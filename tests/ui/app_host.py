@@ -82,6 +82,7 @@ class Bench:
 
     notices: tuple[str, ...] = ()
     workspace: Workspace
+    window: int | None = None
 
     def __init__(self, model: Model, tools: list[AgentTool], gate: Any, on_event: Any, mode: str) -> None:
         self.agent = Agent(model=model, tools=tools, gate=gate)
@@ -120,6 +121,9 @@ class Bench:
 
     async def warm(self) -> None:
         self.warmed = True
+
+    async def learn_window(self) -> int | None:
+        return self.window
 
     async def close(self) -> None:
         self.workspace.close()

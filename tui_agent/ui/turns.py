@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     Ask = Callable[[Sequence[Question], CancelSignal], Awaitable[Sequence[Allow | Deny]]]
     OnEvent = Callable[[AgentEvent], Awaitable[None]]
     Opener = Callable[[Settings, Ask, OnEvent], Awaitable[Runtime]]
+    Work = Callable[[Runtime, CancelSignal], Awaitable[None]]
 
 CLOSING = 2.0
 """Seconds that a cancelled run gets to end when the program quits."""
@@ -54,10 +55,12 @@ class Desk(Protocol):
 class Run:
     """`draft` is the prompt, None to go on without one. Without `signal` it still waits for the runtime.
 
+    With `work` it is no turn of the model's but something else that takes its time and can be stopped.
     `unanswered` drafts go back to the person when it is over.
     """
 
     draft: Draft | None
+    work: Work | None = None
     signal: CancelSignal | None = None
     stopping: bool = False
     failed: bool = False
@@ -69,6 +72,7 @@ class Turns:
     def __init__(self, desk: Desk, ask: Ask, opener: Opener) -> None:
         self.runtime: Runtime | None = None
         self.run: Run | None = None
+        self.window: int | None = None
         self.queue = Queue(self._changed)
         self._desk = desk
         self._ask = ask
@@ -96,6 +100,14 @@ class Turns:
             self._changed()
         self._desk.post_message(RuntimeOpened())
         await self.runtime.warm()
+        await self.learn_window()
+
+    async def learn_window(self) -> None:
+        """`window` is how many tokens the model can take in, as soon as that is known."""
+        self.window = None
+        if self.runtime is not None:
+            self.window = await self.runtime.learn_window()
+            self._changed()
 
     async def opened(self) -> Runtime | None:
         """The runtime, once opening is over; None if it could not be opened."""
@@ -123,6 +135,13 @@ class Turns:
         """Go on after a limit or an error. False while a run is on."""
         if self.run is None:
             self._start(Run(None))
+            return True
+        return False
+
+    def do(self, work: Work) -> bool:
+        """Do something in the place of a turn. False while a run is on."""
+        if self.run is None:
+            self._start(Run(None, work))
             return True
         return False
 
@@ -182,6 +201,9 @@ class Turns:
         from tui_agent.agent import Cancelled, CancelSignal
 
         run.signal = CancelSignal()
+        if run.work is not None:
+            await run.work(self.runtime, run.signal)
+            return
         if run.draft is None:
             ended = await self.runtime.go_on(run.signal)
         else:

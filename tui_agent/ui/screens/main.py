@@ -101,9 +101,14 @@ class MainScreen(Screen[None]):
             if words := self.changes.left_by(event):
                 self.conversation.tell(words)
             before = event.type
+        self._warn()
         counts = {"tool_log": self.tool_log.count, "changes": self.changes.count}
         if counts != self._bar.counts:
             self._bar.counts = counts
+
+    def _warn(self) -> None:
+        if words := self.status_line.status.warning():
+            self.conversation.tell(words)
 
     def on_reading_call_activated(self, message: Reading.CallActivated) -> None:
         if self.tool_log.list.show_call(message.call_id):
@@ -140,7 +145,9 @@ class MainScreen(Screen[None]):
             stopping=run is not None and run.stopping,
             opening=self.turns.opening,
             queued=len(self.turns.queue),
+            window=self.turns.window,
         )
+        self._warn()
         self.composer.queue.show(self.turns.queue)
 
     def clear(self) -> None:
@@ -148,7 +155,7 @@ class MainScreen(Screen[None]):
         self.conversation.clear()
         self.tool_log.clear()
         self.changes.clear()
-        self.status_line.update(step=0, tokens=0, doing="", began=None)
+        self.status_line.update(step=0, tokens=0, turn_tokens=0, session_tokens=0, doing="", began=None)
 
     def on_screen_resume(self) -> None:
         self.uncovered.set()
