@@ -40,6 +40,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _stop(str(error), 1)
     except KeyboardInterrupt:
         return 130
+    except Exception as error:  # before there were settings, and with them a key
+        from tui_agent import crash
+
+        return _stop(crash.report(error), 1)
 
 
 def _main(argv: list[str]) -> int:
@@ -127,6 +131,7 @@ def _crashes_reported(settings: Settings) -> Iterator[None]:
     from tui_agent import crash
 
     redact = settings.credentials.redact
+    crash.watch_threads(redact)
     try:
         yield
     except (Usage, KeyboardInterrupt):

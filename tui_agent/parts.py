@@ -8,7 +8,7 @@ from tui_agent import paths
 from tui_agent.agent import FileChanged, Model
 from tui_agent.permissions.policy import Policy
 from tui_agent.permissions.rules import RuleError, parse_rule
-from tui_agent.permissions.sandbox import Sandbox, SandboxError
+from tui_agent.permissions.sandbox import Sandbox, SandboxError, sandbox_of
 from tui_agent.session.index import find, last
 from tui_agent.session.recovery import closing_events
 from tui_agent.session.store import InUse, SessionError, SessionStore
@@ -30,8 +30,8 @@ def policy_for(settings: Settings) -> Policy:
     )
 
 
-def sandbox_for(folder: Path) -> Sandbox:
-    sandbox = Sandbox(folder, hide=(paths.config_folder(), paths.state_folder()))
+def sandbox_for(settings: Settings) -> Sandbox:
+    sandbox = sandbox_of(settings)
     try:
         sandbox.check()
     except SandboxError as error:

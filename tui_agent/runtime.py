@@ -108,7 +108,7 @@ class Runtime:
     async def _build(self, ask: Ask | None, files: Sequence[ProjectFile]) -> None:
         model = model_for(self.settings)
         if self.settings.sandbox:
-            self._sandbox = await in_thread(sandbox_for, self.folder)
+            self._sandbox = await in_thread(sandbox_for, self.settings)
         workspace = self.workspace = Workspace(self.folder)
         workspace.may_read = lambda path: not self.policy.denies(path)
         workspace.hides = self.policy.hides
@@ -123,6 +123,7 @@ class Runtime:
                 jobs=self.jobs,
                 spill_folder=self.session.place / "output",
                 wrap=self._sandbox.wrap if self._sandbox else None,
+                sandbox=self._sandbox.words if self._sandbox else "",
                 env_pass=self.settings.env_pass,
             )
         )

@@ -14,6 +14,12 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui_agent import paths
+
+if TYPE_CHECKING:
+    from tui_agent.settings import Settings
 
 _PLACES = ("/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap")
 _HINT = "install it (Debian, Ubuntu: apt install bubblewrap), or start without --sandbox"
@@ -70,6 +76,12 @@ class Sandbox:
         self._hide = tuple(os.path.realpath(path) for path in hide)
         self._covered: set[str] = set()
         self._no_pointer = False
+
+    @property
+    def words(self) -> str:
+        """What it holds, for the person."""
+        network = "network" if self.net else "no network"
+        return f"changes in this folder only, {network}, no keys of yours"
 
     def check(self) -> None:
         """Run nothing in it once; raises `SandboxError` with the cause if that fails."""
@@ -193,6 +205,12 @@ class Sandbox:
                     f"{os.path.relpath(step, self.folder)} is a link, so it can't be closed",
                     "replace the link by what it points to, or start without --sandbox",
                 )
+
+
+def sandbox_of(settings: Settings) -> Sandbox:
+    """As the settings want it; our own folders, with every session in them, are hidden."""
+    hidden = (paths.config_folder(), paths.state_folder())
+    return Sandbox(settings.folder, settings.sandbox_net, hide=hidden)
 
 
 def _holds(folder: str, path: str) -> bool:

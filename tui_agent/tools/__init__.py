@@ -38,6 +38,7 @@ def coding_tools(
     jobs: Jobs | None = None,
     spill_folder: Path | None = None,
     wrap: Callable[[list[str]], list[str]] | None = None,
+    sandbox: str = "",
     env_pass: Collection[str] = (),
 ) -> list[AgentTool]:
     """All tools, for an `Agent`. What is not about files is for commands, see `run_command.Surroundings`."""
@@ -58,7 +59,13 @@ def coding_tools(
         EditFile(workspace),
         WriteFile(workspace),
         run_command_tool(
-            workspace, on_output=on_output, spill_folder=spill_folder, jobs=jobs, wrap=wrap, env_pass=env_pass
+            workspace,
+            on_output=on_output,
+            spill_folder=spill_folder,
+            jobs=jobs,
+            wrap=wrap,
+            sandbox=sandbox,
+            env_pass=env_pass,
         ),
         job_tool(jobs),
     ]

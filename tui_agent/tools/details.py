@@ -50,13 +50,17 @@ class FileChange(Record):
 
 
 class Command(Record):
-    """A command before it runs: exactly this text, by `bash -c`, in this folder."""
+    """A command before it runs: exactly this text, by `bash -c`, in this folder.
+
+    `sandbox` says in words what holds it, "" if nothing does.
+    """
 
     type: Literal["command"] = "command"
     command: str
     folder: str
     timeout: float
     background: bool = False
+    sandbox: str = ""
 
 
 class CommandResult(Record):

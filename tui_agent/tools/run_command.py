@@ -53,7 +53,8 @@ class Surroundings:
 
     `on_output(call_id, text)` gets the latest output while a command runs, up to ten times a second, on the
     loop; each text replaces the one before. `spill_folder` takes output that is too long for memory. `wrap`
-    puts another program (a sandbox) in front of bash. `env_pass` names variables that are never withheld.
+    puts a sandbox in front of bash, and `sandbox` says in words what that holds. `env_pass` names variables
+    that are never withheld.
     """
 
     workspace: Workspace
@@ -61,6 +62,7 @@ class Surroundings:
     on_output: OnOutput | None = None
     spill_folder: Path | None = None
     wrap: Wrap | None = None
+    sandbox: str = ""
     env_pass: Collection[str] = field(default=())
 
     def argv(self, command: str) -> list[str]:
@@ -110,6 +112,7 @@ class RunCommandTool(AgentTool):
             folder=str(self._around.workspace.root),
             timeout=parameters.timeout,
             background=parameters.background,
+            sandbox=self._around.sandbox,
         )
         return self._propose(shown, shown.command)
 
@@ -232,8 +235,9 @@ def run_command_tool(
     spill_folder: Path | None = None,
     jobs: Jobs | None = None,
     wrap: Wrap | None = None,
+    sandbox: str = "",
     env_pass: Collection[str] = (),
 ) -> RunCommandTool:
     """The tool for one session; see `Surroundings` for what the parameters mean."""
-    around = Surroundings(workspace, jobs or Jobs(), on_output, spill_folder, wrap, env_pass)
+    around = Surroundings(workspace, jobs or Jobs(), on_output, spill_folder, wrap, sandbox, env_pass)
     return RunCommandTool(around)

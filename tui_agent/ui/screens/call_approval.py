@@ -113,6 +113,7 @@ class CallApproval(AnswerScreen):
             yield [("", "")]
             yield [("in       ", _ASIDE), (visible(command.folder, strict=True), "")]
             yield [("timeout  ", _ASIDE), (f"{command.timeout:g} s", "")]
+            yield [("sandbox  ", _ASIDE), (command.sandbox or "none: it can do whatever you can", "")]
             if command.background:
                 yield [("runs in the background", _ASIDE)]
         for heading, parts in (("runs", self._question.commands), ("touches", self._question.touches)):
