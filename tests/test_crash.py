@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,17 @@ def test_where_nothing_can_be_written_the_line_says_so(
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_STATE_HOME", os.fspath(tmp_path / "file"))
     assert "No report could be written" in crash.report(ValueError())
+
+
+def test_an_error_that_ends_a_thread_leaves_a_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
+    crash.watch_threads(lambda text: text.replace("hush", "[redacted]"))
+
+    def broken() -> None:
+        raise ValueError("hush")
+
+    thread = threading.Thread(target=broken)
+    thread.start()
+    thread.join()
+    (report,) = paths.log_folder().glob("crash-*.log")
+    assert "ValueError: [redacted]" in report.read_text()

@@ -118,12 +118,10 @@ def _place(settings: Settings) -> Iterator[Settings]:
     if not settings.demo:
         yield settings
         return
-    import tempfile
+    from tui_agent.demo import project
 
-    from tui_agent.demo import copy_project
-
-    with tempfile.TemporaryDirectory(prefix="tui-agent-demo-", ignore_cleanup_errors=True) as folder:
-        yield replace(settings, folder=copy_project(Path(os.path.realpath(folder))))
+    with project() as folder:
+        yield replace(settings, folder=folder)
 
 
 @contextmanager

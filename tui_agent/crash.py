@@ -11,7 +11,6 @@ import re
 import sys
 import time
 from collections.abc import Callable
-from types import TracebackType
 
 from tui_agent import __version__, paths
 
@@ -56,18 +55,12 @@ def report(error: BaseException, redact: Callable[[str], str] = str) -> str:
     return f"{line} The report is in {path}"
 
 
-def install(redact: Callable[[str], str]) -> None:
-    """Let uncaught errors, of threads too, end in a report."""
+def watch_threads(redact: Callable[[str], str]) -> None:
+    """Let errors that end a thread leave a report, and no word: it would be painted over the screen."""
     import threading
 
-    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        if issubclass(kind, KeyboardInterrupt):
-            return
-        print(report(error, redact), file=sys.stderr)
-
-    def thread_hook(arguments: threading.ExceptHookArgs) -> None:
+    def hook(arguments: threading.ExceptHookArgs) -> None:
         if arguments.exc_value is not None and not isinstance(arguments.exc_value, SystemExit):
-            report(arguments.exc_value, redact)  # silently: a line now would be painted over the screen
+            report(arguments.exc_value, redact)
 
-    sys.excepthook = hook
-    threading.excepthook = thread_hook
+    threading.excepthook = hook

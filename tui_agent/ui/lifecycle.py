@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from textual import events
 from textual.app import App
+from textual.worker import WorkerFailed
 
 from tui_agent.paths import log_file, private_folder
 from tui_agent.ui.driver import TerminalDriver
@@ -68,8 +69,9 @@ class Lifecycle(App[int], inherit_bindings=False):
         from tui_agent import crash
         from tui_agent.text import visible
 
-        if self._exception is not None:
-            self._last_words.append(visible(crash.report(self._exception, self.redact)))
+        if (error := self._exception) is not None:
+            cause = error.error if isinstance(error, WorkerFailed) else error
+            self._last_words.append(visible(crash.report(cause, self.redact)))
         self.bell()
         self._close_messages_no_wait()
 
