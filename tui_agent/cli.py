@@ -12,7 +12,6 @@ Problems found here are one message with the next step, and exit code 2.
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -161,6 +161,15 @@ class Ledger:
             if step.turn == turn and step.origin != "undo"
         ]
 
+    def since(self, turn: int) -> list[Step]:
+        """What that turn and all later ones did and nobody took back."""
+        return [
+            step
+            for trail in self.files.values()
+            for step in trail.live
+            if step.turn >= turn and step.origin != "undo"
+        ]
+
     def of_file(self, path: str, turn: int | None = None) -> list[Step]:
         """What was done to a file, in all or since a turn began."""
         trail = self.files.get(path)

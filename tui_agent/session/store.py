@@ -124,6 +124,7 @@ class SessionStore:
             with suppress(OSError):  # only ours alone: rmdir refuses a folder that holds more
                 (self.place / FILE).unlink()
                 self.place.rmdir()
+                self.place.parent.rmdir()
         fd, self._fd = self._fd, -1
         os.close(fd)
 

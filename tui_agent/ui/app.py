@@ -27,6 +27,7 @@ from tui_agent.ui.messages import (
     PromptSubmitted,
     RuntimeOpened,
     StopCall,
+    StopJob,
     UndoWanted,
 )
 from tui_agent.ui.opening import Opening, open_runtime
@@ -116,6 +117,10 @@ class TuiApp(Lifecycle):
         if not self.own.stop_call(message.call_id):
             self.turns.stop_call(message.call_id)
 
+    def on_stop_job(self, message: StopJob) -> None:
+        if self.turns.runtime is not None:
+            self.turns.runtime.jobs.stop(message.job_id)
+
     # Actions of keys, commands and palette
 
     def run_command(self, command: Command, argument: str = "") -> None:
@@ -138,10 +143,11 @@ class TuiApp(Lifecycle):
             self.theme = name
         return known
 
-    async def new_session(self) -> None:
+    async def open_session(self, resume: str | None = None, folder: Path | None = None) -> None:
+        """Leave the present session for another one, or for a new one."""
         await self.turns.close()
         self.main.clear()
-        self.settings = replace(self.settings, resume=None)
+        self.settings = replace(self.settings, resume=resume, folder=folder or self.settings.folder)
         self.opening.open()
 
     async def action_quit(self) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.app import SystemCommand
 
 from tui_agent.settings import MODES
-from tui_agent.ui import safe
+from tui_agent.ui import context_commands, safe, session_commands
 
 if TYPE_CHECKING:
     from tui_agent.ui.app import TuiApp
@@ -47,7 +47,7 @@ async def _go_on(app: TuiApp, _: str) -> None:
 
 
 async def _clear(app: TuiApp, _: str) -> None:
-    await app.new_session()
+    await app.open_session()
 
 
 async def _undo(app: TuiApp, words: str) -> None:
@@ -81,6 +81,20 @@ COMMANDS: tuple[Command, ...] = (
         "undo", "take back the latest turn that changed files, or what is named; asks first", _undo, "[what]"
     ),
     Command("diff", "save the changes of this session as a patch for git apply", _diff),
+    Command("resume", "go on with an earlier session", session_commands.resume, "[id]"),
+    Command("rewind", "go back to before an earlier prompt; files are asked about", context_commands.rewind),
+    Command("fork", "go on in a copy of this session", session_commands.fork),
+    Command("context", "what fills the model's window", context_commands.context),
+    Command("compact", "shorten the conversation to a summary", context_commands.compact, "[what to keep]"),
+    Command("model", "another model, effort or thinking", context_commands.model, "[name] [effort]"),
+    Command(
+        "export",
+        "save this session as Markdown or JSON",
+        session_commands.export,
+        "[md|json] [path]",
+    ),
+    Command("rename", "give this session a name", session_commands.rename, "[name]"),
+    Command("delete", "remove this session from the disk", session_commands.delete),
     Command("clear", "begin a new session; the old one stays on disk", _clear),
     Command("theme", "change the colours; without a name, choose from a list", _theme, "[name]"),
     Command("quit", "leave", _quit),

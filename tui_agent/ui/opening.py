@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import importlib
 import os
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from tui_agent.branch import branch_of
+from tui_agent.settings import ASK_WHICH
 from tui_agent.ui import safe, themes
-from tui_agent.ui.messages import Noticed
+from tui_agent.ui.messages import JobsChanged, Noticed
 from tui_agent.ui.threads import in_thread
 
 if TYPE_CHECKING:
     from tui_agent.runtime import Runtime
+    from tui_agent.session.index import Summary
     from tui_agent.settings import Settings
     from tui_agent.ui.app import TuiApp
     from tui_agent.ui.turns import Ask, OnEvent
@@ -33,7 +35,7 @@ class Opening:
     def __init__(self, app: TuiApp) -> None:
         self._app = app
         self._opened_with = app.settings
-        self._demo: TemporaryDirectory[str] | None = None
+        self._demo = ExitStack()
 
     def begin(self) -> None:
         app = self._app
@@ -41,11 +43,29 @@ class Opening:
         if theme and app.theme != themes.first_theme(theme, os.environ):
             safe.notify(app.main, f"There is no theme {theme!r}. /theme lists them.", severity="warning")
         if app.settings.can_ask_a_model:
-            self.open()
+            self._first()
         else:
             from tui_agent.ui.screens.welcome import WelcomeScreen
 
             app.push_screen(WelcomeScreen(app.main.prompt.type_in), self._welcomed)
+
+    def _first(self) -> None:
+        """The session to begin with, chosen by the person if they asked for that."""
+        app = self._app
+        if app.settings.resume == ASK_WHICH:
+            from tui_agent.ui.screens.sessions import SessionsScreen
+
+            app.push_screen(SessionsScreen(app.settings.folder), self._chosen)
+        else:
+            self.open()
+
+    def _chosen(self, summary: Summary | None) -> None:
+        app = self._app
+        folder = app.settings.folder
+        if summary is not None and Path(summary.folder).is_dir():
+            folder = Path(summary.folder)
+        app.settings = replace(app.settings, resume=summary.id if summary else None, folder=folder)
+        self.open()
 
     async def _welcomed(self, choice: str | None) -> None:
         if choice == "demo":
@@ -55,11 +75,10 @@ class Opening:
             await self._app.leave()
 
     def _use_demo(self) -> None:
-        from tui_agent.demo import copy_project
+        from tui_agent.demo import project
 
-        self._demo = TemporaryDirectory(prefix="tui-agent-demo-", ignore_cleanup_errors=True)
-        folder = copy_project(Path(self._demo.name).resolve())
-        self._app.settings = replace(self._app.settings, demo=True, folder=folder)
+        folder = self._demo.enter_context(project())
+        self._app.settings = replace(self._app.settings, demo=True, folder=folder, resume=None)
 
     def open(self) -> None:
         """Open a session by the app's present settings."""
@@ -101,8 +120,7 @@ class Opening:
             prompt.put(PROMPT)
 
     def clean_up(self) -> None:
-        if self._demo is not None:
-            self._demo.cleanup()
+        self._demo.close()
 
 
 async def open_runtime(app: TuiApp, settings: Settings, ask: Ask, on_event: OnEvent) -> Runtime:
@@ -113,6 +131,12 @@ async def open_runtime(app: TuiApp, settings: Settings, ask: Ask, on_event: OnEv
     await _ask_for_trust(app, settings.folder)
     runtime = await Runtime.open(settings, ask=ask, on_event=on_event)
     app.main.changes.content = runtime.changes.content
+    app.main.tool_log.jobs = runtime.jobs.list
+
+    def tell_of_jobs() -> None:
+        app.main.post_message(JobsChanged())
+
+    runtime.jobs.on_change = tell_of_jobs
 
     def notify(text: str) -> None:
         app.post_message(Noticed(text))  # from whatever thread

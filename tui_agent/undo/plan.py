@@ -42,6 +42,13 @@ class OfTurn:
 
 
 @dataclass(frozen=True)
+class SinceTurn:
+    """What this turn and all later ones did."""
+
+    turn: int
+
+
+@dataclass(frozen=True)
 class OfHunk:
     """Changed lines of the diff from `before` to `after`, by their hashes, that a person has on screen."""
 
@@ -52,7 +59,7 @@ class OfHunk:
     turn: int | None = None
 
 
-Target = OfFile | OfCall | OfTurn | OfHunk
+Target = OfFile | OfCall | OfTurn | SinceTurn | OfHunk
 
 
 @dataclass(frozen=True)
@@ -101,6 +108,8 @@ def title_of(target: Target, ledger: Ledger) -> str:
             return f"this hunk of {shown(path)}"
         case OfTurn(turn):
             return f"turn {turn}"
+        case SinceTurn(turn):
+            return f"what happened since turn {turn} began"
         case OfCall(identity):
             work = ledger.works.get(identity)
             if work is None or work.origin == "undo":
@@ -125,7 +134,7 @@ def plan(target: Target, ledger: Ledger, present: Present, content: Content) -> 
     return Refusal(title, "There is nothing left of it to undo.")
 
 
-def _selected(target: OfFile | OfCall | OfTurn, ledger: Ledger) -> Iterable[list[Step]]:
+def _selected(target: OfFile | OfCall | OfTurn | SinceTurn, ledger: Ledger) -> Iterable[list[Step]]:
     """The steps to take back, file by file."""
     match target:
         case OfFile(path, turn):
@@ -134,6 +143,8 @@ def _selected(target: OfFile | OfCall | OfTurn, ledger: Ledger) -> Iterable[list
             steps = ledger.of_call(identity)
         case OfTurn(turn):
             steps = ledger.of_turn(turn)
+        case SinceTurn(turn):
+            steps = ledger.since(turn)
     return (list(group) for _, group in groupby(steps, key=lambda step: step.path))
 
 

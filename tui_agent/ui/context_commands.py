@@ -1,0 +1,107 @@
+"""What the commands about the model's context do: look at it, shorten it, go back in it, change the model."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tui_agent.settings import EFFORTS
+from tui_agent.ui import safe
+from tui_agent.ui.drafts.draft import Draft
+from tui_agent.ui.session_commands import idle
+
+if TYPE_CHECKING:
+    from tui_agent.agent import CancelSignal
+    from tui_agent.runtime import Runtime
+    from tui_agent.ui.app import TuiApp
+    from tui_agent.ui.screens.models import ModelChoice
+
+
+async def context(app: TuiApp, _: str) -> None:
+    """`/context`."""
+    runtime = app.turns.runtime
+    if runtime is None:
+        safe.notify(app.main, "No session is open yet.", severity="warning")
+        return
+    from tui_agent.ui.screens.context import ContextScreen
+
+    app.push_screen(ContextScreen(runtime.model_name, runtime.context.contents()))
+
+
+async def compact(app: TuiApp, focus: str) -> None:
+    """`/compact [WHAT TO KEEP]`: a run like any other, which Escape stops."""
+    if idle(app, "shorten the conversation") is None:
+        return
+
+    async def work(runtime: Runtime, signal: CancelSignal) -> None:
+        from tui_agent.agent import Cancelled, ModelError
+
+        now = time.monotonic()
+        app.main.status_line.update(began=now, heard=now, doing="shortening the conversation")
+        try:
+            await runtime.context.compact(focus, signal)
+        except Cancelled:
+            app.main.conversation.tell("Stopped: the conversation is as it was.")
+        except ModelError as error:
+            words = f"The conversation was not shortened: {error.message}."
+            app.main.conversation.tell(words, error.hint, error=True)
+        finally:
+            app.main.status_line.update(began=None, doing="")
+
+    app.turns.do(work)
+
+
+async def rewind(app: TuiApp, _: str) -> None:
+    """`/rewind`: the conversation goes back; files are another question."""
+    runtime = idle(app, "go back")
+    if runtime is None:
+        return
+    prompts = runtime.context.prompts()
+    if not prompts:
+        safe.notify(app.main, "There is no prompt to go back to.")
+        return
+    from tui_agent.ui.screens.rewind import RewindScreen
+
+    chosen = await app.push_screen_wait(RewindScreen(prompts))
+    if chosen is None or idle(app, "go back") is not runtime:
+        return
+    await runtime.context.rewind(chosen)
+    app.main.prompt.give_back(Draft(chosen.text))
+    app.main.conversation.tell(f"What follows goes on from before: {chosen.text.strip().splitlines()[0]}")
+    if runtime.changes.ledger.since(chosen.turn):
+        from tui_agent.ui.undoing import Choice, ask_and_undo
+        from tui_agent.undo.plan import SinceTurn
+
+        await ask_and_undo(app, [Choice("", "", SinceTurn(chosen.turn))])
+
+
+async def model(app: TuiApp, words: str) -> None:
+    """`/model`, `/model NAME`, `/model NAME EFFORT`."""
+    runtime = idle(app, "change the model")
+    if runtime is None:
+        return
+    if app.settings.demo:
+        safe.notify(app.main, "The demo has one model, which is scripted.")
+        return
+    from tui_agent.ui.screens.models import ModelChoice, ModelScreen
+
+    settings = app.settings
+    now = ModelChoice(settings.model, settings.effort, settings.thinking)
+    name, _, effort = words.partition(" ")
+    if effort and effort not in EFFORTS:
+        efforts = ", ".join(EFFORTS)
+        safe.notify(app.main, f"There is no effort {effort!r}. Efforts: {efforts}.", severity="warning")
+        return
+    chosen: ModelChoice | None = now._replace(name=name, effort=effort or now.effort)
+    if not name:
+        chosen = await app.push_screen_wait(ModelScreen(now, runtime.context.models))
+    if chosen is None or chosen == now or idle(app, "change the model") is not runtime:
+        return
+    app.settings = replace(settings, model=chosen.name, effort=chosen.effort, thinking=chosen.thinking)
+    await runtime.context.use(app.settings)
+    app.main.status_line.update(model=chosen.name)
+    facts = [chosen.name, *([f"effort {chosen.effort}"] if chosen.effort else [])]
+    facts += {True: ["thinking on"], False: ["thinking off"], None: []}[chosen.thinking]
+    app.main.conversation.tell(f"From the next message on: {', '.join(facts)}.")
+    await app.turns.learn_window()
