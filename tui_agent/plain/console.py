@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable
 
 from tui_agent.terminal import put
+from tui_agent.text import one_line
 
 QUIET = 0.5
 """Seconds that a question must have been there before a line can answer it."""
@@ -36,6 +37,8 @@ class Console:
         self._waiting: deque[str] = deque()
         self._news = asyncio.Event()
         self._question: asyncio.Future[str | None] | None = None
+        self._is_answer: Callable[[str], bool] = bool
+        self._asked = ""
         self._asked_at = 0.0
         self._at_start = True
         threading.Thread(target=self._read, daemon=True, name="lines").start()
@@ -72,18 +75,27 @@ class Console:
                 return "\n".join(parts)
             parts[-1] = line.removesuffix(GO_ON)
 
-    async def ask(self, question: str) -> str | None:
-        """What is answered to `question`, None when nobody is there any more."""
+    async def ask(self, question: str, is_answer: Callable[[str], bool]) -> str | None:
+        """What is answered to `question`, None when nobody is there any more.
+
+        What comes too early to be an answer and `is_answer` is dropped, anything else is a prompt.
+        """
         if self.ended:
             return None
         self.say("")
-        self.write(question + " ")
+        self._asked = question + " "
+        self.write(self._asked)
         self._asked_at = time.monotonic()
-        self._question = self._loop.create_future()
+        self._question, self._is_answer = self._loop.create_future(), is_answer
         try:
             return await self._question
         finally:
             self._question = None
+
+    def forget(self) -> None:
+        """Drop the prompts that wait, and say which: what they followed did not come."""
+        while self._waiting:
+            self.say(f"(not sent: {one_line(self._waiting.popleft())})")
 
     async def _line(self) -> str | None:
         while not self._waiting:
@@ -98,11 +110,14 @@ class Console:
         question = self._question
         if question is not None and not question.done() and at - self._asked_at >= QUIET:
             question.set_result(line)
-        elif line.strip():
+            return
+        early = question is not None and self._is_answer(line)
+        if line.strip() and not early:
             self._waiting.append(line)
             self._news.set()
-            if question is not None:
-                self.say("(kept as a prompt: it was typed before the question. Answer it:)")
+        if question is not None:
+            self.say("(too early to be an answer: say it again)" if early else "(kept as the next prompt)")
+            self.write(self._asked)
 
     def end(self) -> None:
         """There is no more input."""

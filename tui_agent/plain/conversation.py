@@ -39,6 +39,10 @@ def run(settings: Settings) -> int:
     return asyncio.run(conversation())
 
 
+def _is_answer(line: str) -> bool:
+    return bool(understood(line).word)
+
+
 class _Conversation:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -137,7 +141,7 @@ class _Conversation:
     async def _answer(self, question: Question) -> Allow | Deny:
         console = self._console
         console.say(f"\n{described(question)}")
-        while (line := await console.ask(choices(question))) is not None:
+        while (line := await console.ask(choices(question), _is_answer)) is not None:
             said = understood(line)
             if said.word == "no":
                 return Deny(said.reason)
@@ -158,7 +162,7 @@ class _Conversation:
         console.say(f"The folder {one_line(str(folder))} brings instructions or settings along:")
         for file in files:
             console.say(f"--- {one_line(file.name)}\n{visible(file.text) or file.problem}")
-        line = await console.ask("Trust it, so that they count from now on? yes / no:")
+        line = await console.ask("Trust it, so that they count from now on? yes / no:", _is_answer)
         if line is not None and understood(line).word == "yes":
             trust(folder, paths.state_folder())
 
@@ -184,9 +188,12 @@ class _Conversation:
 
     def _interrupted(self) -> None:
         if self._signal is None:
-            self._console.say("Nothing runs. Ctrl+D quits.")
+            self._console.say("\nNothing runs. Ctrl+D quits.")
+            self._console.write("> ")
         else:
+            self._console.write("\n")  # the terminal has shown ^C
             self._signal.cancel("user")
+            self._console.forget()
 
     def _ended_by(self, number: signal.Signals) -> None:
         self._signalled = number
