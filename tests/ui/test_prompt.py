@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -7,8 +8,9 @@ from textual import events
 from textual.app import App, ComposeResult
 from textual.screen import Screen
 
+from tui_agent.ui.drafts.draft import Draft
 from tui_agent.ui.messages import PromptSubmitted
-from tui_agent.ui.widgets.prompt import Prompt, Sent
+from tui_agent.ui.widgets.prompt import Prompt
 
 
 class Desk(Screen[None]):
@@ -193,9 +195,9 @@ async def test_a_paste_is_one_insertion_and_acts_on_nothing() -> None:
 async def test_a_returned_prompt_never_overwrites_a_draft() -> None:
     async with Host().run_test() as pilot:
         prompt = pilot.app.prompt
-        prompt.give_back("first")
+        prompt.give_back(Draft("first"))
         assert prompt.text == "first"
-        prompt.give_back("second")
+        prompt.give_back(Draft("second"))
         assert prompt.text == "first"
         await pilot.press("up")
         assert prompt.text == "second"
@@ -209,10 +211,131 @@ async def test_keys_typed_elsewhere_join_the_draft() -> None:
         assert pilot.app.prompt.text == "rewrite the tests!"
 
 
-def test_the_same_prompt_twice_in_a_row_is_remembered_once() -> None:
-    sent = Sent()
-    for text in ("a", "a", "b", "a"):
-        sent.add(text)
-    walked: list[Any] = [sent.older("draft") for _ in range(4)]
-    assert walked == ["a", "b", "a", None]
-    assert [sent.newer() for _ in range(4)] == ["b", "a", "draft", None]
+LONG = "\n".join(f"line {number}" for number in range(240))
+
+
+async def paste(pilot: Any, text: str) -> None:
+    pilot.app.post_message(events.Paste(text))
+    await pilot.pause()
+
+
+async def test_a_long_paste_folds_into_a_chip_and_is_sent_exactly() -> None:
+    async with Host().run_test() as pilot:
+        await pilot.press(*"see ")
+        await paste(pilot, LONG + "\x1b[2J\n")
+        await pilot.press(*" fix it")
+        assert pilot.app.prompt.text == "see [pasted 240 lines, 2.1 KB] fix it"
+        await pilot.press("enter")
+        assert pilot.app.sent == [f"see {LONG}\x1b[2J\n fix it"]
+        await pilot.press("up")
+        assert pilot.app.prompt.text == "see [pasted 240 lines, 2.1 KB] fix it"
+        await pilot.press("enter")
+        assert pilot.app.sent[1] == pilot.app.sent[0]
+
+
+@pytest.mark.parametrize("text", ["x" * 1001, "\n" * 10])
+async def test_what_is_over_a_limit_is_folded(text: str) -> None:
+    async with Host().run_test() as pilot:
+        await paste(pilot, text)
+        assert pilot.app.prompt.text.startswith("[pasted ")
+        assert pilot.app.prompt.draft.whole == text
+
+
+@pytest.mark.parametrize("text", ["x" * 1000, "\n" * 9 + "x"])
+async def test_what_is_within_the_limits_is_not_folded(text: str) -> None:
+    async with Host().run_test() as pilot:
+        await paste(pilot, text)
+        assert pilot.app.prompt.text == text
+
+
+async def test_two_pastes_that_look_alike_are_kept_apart() -> None:
+    async with Host().run_test() as pilot:
+        one, two = "a" * 2000, "b" * 2000
+        for text in (one, two, one):
+            await paste(pilot, text)
+        await pilot.press("enter")
+        assert pilot.app.sent == [one + two + one]
+
+
+async def test_a_chip_is_deleted_whole_and_comes_back_by_undo() -> None:
+    async with Host().run_test() as pilot:
+        prompt = pilot.app.prompt
+        await pilot.press("a")
+        await paste(pilot, LONG)
+        await pilot.press("backspace")
+        assert prompt.text == "a"
+        assert prompt.draft.pastes == {}
+        await pilot.press("ctrl+z")
+        assert prompt.draft.whole == f"a{LONG}"
+        await pilot.press("home", "right", "delete")
+        assert prompt.text == "a"
+
+
+async def test_typing_inside_a_chip_goes_behind_it() -> None:
+    async with Host().run_test() as pilot:
+        await paste(pilot, LONG)
+        await pilot.press("left", "left", "left", "x", "enter")
+        assert pilot.app.sent == [f"{LONG}x"]
+
+
+async def test_a_selection_that_cuts_a_chip_takes_all_of_it() -> None:
+    async with Host().run_test() as pilot:
+        prompt = pilot.app.prompt
+        await pilot.press(*"ab")
+        await paste(pilot, LONG)
+        await pilot.press("home", "right", *["shift+right"] * 4, "X")
+        assert prompt.text == "aX"
+
+
+async def test_a_paste_and_enter_at_once_send_all_of_it() -> None:
+    async with Host().run_test() as pilot:
+        text = "word " * 40_000
+        pilot.app.post_message(events.Paste(text))
+        pilot.app.post_message(events.Key("enter", "\r"))
+        await pilot.pause()
+        assert pilot.app.sent == [text]
+
+
+async def test_keys_stay_quick_beside_a_huge_paste_on_one_line() -> None:
+    async with Host().run_test(size=(120, 30)) as pilot:
+        await paste(pilot, "word " * 40_000)
+        took = []
+        for _ in range(20):
+            began = time.process_time()
+            await pilot.press("x")
+            took.append(time.process_time() - began)
+        assert sorted(took)[len(took) // 2] < 0.05
+
+
+async def test_a_huge_text_that_is_put_into_the_box_is_folded_too() -> None:
+    async with Host().run_test() as pilot:
+        text = "word " * 40_000
+        pilot.app.prompt.put(text)
+        assert len(pilot.app.prompt.text) < 100
+        await pilot.press("enter")
+        assert pilot.app.sent == [text]
+
+
+async def test_the_pasted_path_of_a_picture_becomes_a_mention() -> None:
+    async with Host().run_test() as pilot:
+        await paste(pilot, "'/home/me/my shot.png'\n")
+        assert pilot.app.prompt.text == '@"/home/me/my shot.png" '
+
+
+async def test_enter_can_be_set_to_break_the_line() -> None:
+    async with Host().run_test() as pilot:
+        pilot.app.prompt.enter_sends = False
+        await pilot.press("a", "enter", "b", "alt+enter")
+        assert pilot.app.sent == ["a\nb"]
+        await pilot.press("c", "ctrl+s")
+        assert pilot.app.sent == ["a\nb", "c"]
+
+
+async def test_what_is_taken_up_leaves_the_draft_in_the_history() -> None:
+    async with Host().run_test() as pilot:
+        prompt = pilot.app.prompt
+        await pilot.press(*"draft")
+        prompt.take_up(Draft("queued"))
+        assert prompt.text == "queued"
+        await pilot.press("up")
+        assert prompt.text == "draft"

@@ -65,6 +65,7 @@ class Run:
     stopping: bool = False
     failed: bool = False
     unanswered: list[Draft] = field(default_factory=list)
+    stopped: asyncio.Event = field(default_factory=asyncio.Event)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -78,7 +79,6 @@ class Turns:
         self._ask = ask
         self._opener = opener
         self._opened = asyncio.Event()  # set when opening is over, well or badly
-        self._working: Worker[None] | None = None
 
     @property
     def opening(self) -> bool:
@@ -152,10 +152,9 @@ class Turns:
             return False
         if not run.stopping:
             run.stopping = True
+            run.stopped.set()
             if run.signal is not None:
                 run.signal.cancel("user")
-            elif self._working is not None:
-                self._working.cancel()
             self._changed()
         return True
 
@@ -175,7 +174,7 @@ class Turns:
 
     def _start(self, run: Run) -> None:
         self.run = run
-        self._working = self._desk.run_worker(self._work(run), group="run", exit_on_error=False)
+        self._desk.run_worker(self._work(run), group="run", exit_on_error=False)
         self._changed()
 
     async def _work(self, run: Run) -> None:
@@ -194,8 +193,8 @@ class Turns:
             self._next(run)
 
     async def _do(self, run: Run) -> None:
-        await self._opened.wait()
-        if self.runtime is None:
+        await _first_of(self._opened, run.stopped)
+        if self.runtime is None or run.stopping:
             self._unanswered(run)  # why it could not be opened has been said
             return
         from tui_agent.agent import Cancelled, CancelSignal
@@ -259,3 +258,13 @@ class Turns:
 
     def _changed(self) -> None:
         self._desk.post_message(TurnsChanged())
+
+
+async def _first_of(*events: asyncio.Event) -> None:
+    """Wait until one of them is set."""
+    waiting = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for future in waiting:
+            future.cancel()

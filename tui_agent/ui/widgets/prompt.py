@@ -109,6 +109,11 @@ class Prompt(InOrder, TextArea):
             self.key_taker.changed()
         return result
 
+    def _refresh_size(self) -> None:
+        # Textual compares with a width that its layout replaces, and so lays out the screen for each key.
+        if self.virtual_size.height != self.wrapped_document.height:
+            super()._refresh_size()
+
     def on_text_area_selection_changed(self) -> None:
         if self.key_taker is not None:
             self.key_taker.moved()
@@ -181,6 +186,10 @@ class Prompt(InOrder, TextArea):
 
     def action_new_line(self) -> None:
         self.replace("\n", *self.selection)
+
+    def action_alt_enter(self) -> None:
+        """A new line; where Enter makes that, send."""
+        self.action_new_line() if self.enter_sends else self.submit()
 
     def action_delete_or_quit(self) -> Any:
         if self.text:
