@@ -21,9 +21,9 @@ def problem() -> str | None:
     """Why a screen can't be shown here, with the next step; None if it can."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return "the screen needs a terminal. Without one, run one turn: tui-agent -p PROMPT"
-    if os.environ.get("TERM") == "dumb":
+    if (name := os.environ.get("TERM")) in ("dumb", "unknown"):
         return (
-            "this terminal (TERM=dumb) can't show a screen. Set TERM to what it is, for example "
+            f"this terminal (TERM={name}) can't show a screen. Set TERM to what it is, for example "
             "TERM=xterm-256color, or use it line by line: tui-agent --plain"
         )
     return None
