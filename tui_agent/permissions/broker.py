@@ -20,8 +20,8 @@ from tui_agent.agent.tool import Pending, Proposal
 class Question:
     """A call that asks. `offer` is the rule that "allow from now on" would save, None if there is none.
 
-    `commands` are the simple commands of a command line, one by one; `touches` the existing paths that its
-    globs and deletions name, as far as they are known.
+    `commands` are the simple commands of a command line, one by one; `touches` what it would delete, move,
+    overwrite or match, as far as that is known.
     """
 
     pending: Pending

@@ -35,7 +35,7 @@ class PolicyGate:
             return self._settle(question.pending, ruling)
 
         asking = [
-            question_for(pending, ruling.reasons, self._policy.folder, self._policy.rules)
+            await self._question(pending, ruling)
             for pending, ruling, answer in zip(batch, rulings, answers, strict=True)
             if answer is None
         ]
@@ -54,6 +54,12 @@ class PolicyGate:
         if pending.tool.name == COMMAND_TOOL:  # may load the parser, or meet a long command
             return await asyncio.to_thread(self._policy.decide, pending)
         return self._policy.decide(pending)
+
+    async def _question(self, pending: Pending, ruling: Ruling) -> Question:
+        """Looks at the files that a command names, so not on the loop."""
+        return await asyncio.to_thread(
+            question_for, pending, ruling.reasons, self._policy.folder, self._policy.rules
+        )
 
     def _settle(self, pending: Pending, ruling: Ruling) -> Answer | None:
         """The answer, or None if a person must give it."""

@@ -1,4 +1,4 @@
-"""What a question says beside the call: its commands one by one, what it touches, and the rule on offer.
+"""What a question says beside the call: above all the rule on offer.
 
 The rule is what "allow from now on" would save. It never covers more kinds of things than were seen: an exact
 command, or a subcommand of a known program; nothing for interpreters and wrappers, whose arguments are
@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from tui_agent.agent.tool import Pending
 from tui_agent.permissions.broker import Question
 from tui_agent.permissions.places import is_protected, is_secret
-from tui_agent.permissions.reach import OutOfReach, expand
 from tui_agent.permissions.rules import COMMAND_TOOL, Rule, quote_path, quote_word
-from tui_agent.permissions.syntax import Simple, parse
+from tui_agent.permissions.syntax import parse
+from tui_agent.permissions.touches import parts, touched
 from tui_agent.permissions.wrappers import NAMES as WRAPPERS
 from tui_agent.permissions.wrappers import base
 
@@ -39,7 +39,6 @@ _SUBCOMMANDS = {
     "mvn": "test compile package",
     "dotnet": "build test restore",
 }
-_MAX_TOUCHED = 50
 
 
 def offer_rule(pending: Pending, folder: str | None = None, rules: Sequence[Rule] = ()) -> str | None:
@@ -85,22 +84,6 @@ def question_for(
     offer = offer_rule(pending, folder, rules)
     if pending.tool.name != COMMAND_TOOL:
         return Question(pending, reasons, offer)
-    script = parse(" ".join(pending.proposal.targets))
-    touches = tuple(dict.fromkeys(path for simple in script.plain for path in _touched(simple, folder)))
-    texts = tuple(simple.text for simple in script.plain if simple.words)
-    return Question(pending, reasons, offer, texts if len(texts) > 1 else (), touches[:_MAX_TOUCHED])
-
-
-def _touched(simple: Simple, folder: str) -> Iterator[str]:
-    """Existing paths that a deletion, a move, or a glob of this command names."""
-    if not simple.words:
-        return
-    all_words = base(simple.words[0].value) in ("rm", "rmdir", "unlink", "shred", "truncate", "mv", "ln")
-    for word in simple.words[1:]:
-        if word.value is None or word.tilde or not (word.glob or all_words):
-            continue
-        try:
-            names = expand([word], folder)
-        except OutOfReach:
-            continue
-        yield from (name for name in names if os.path.lexists(os.path.join(folder, name)))
+    command = " ".join(pending.proposal.targets)
+    script = parse(command)
+    return Question(pending, reasons, offer, parts(command, script), touched(command, script, folder))
