@@ -24,23 +24,23 @@ from tui_agent.tools.hunks import Diff
 @pytest.mark.parametrize(
     ("line", "shown"),
     [
-        ("API_KEY=hunter2", "API_KEY=‹hidden 1›"),
-        ("export TOKEN='a b'", "export TOKEN=‹hidden 1›"),
-        ('  "token": "abc",', '  "token": ‹hidden 1›,'),
-        ("password: s3cret", "password: ‹hidden 1›"),
-        ("# OLD_KEY=hunter2", "# OLD_KEY=‹hidden 1›"),
+        ("API_KEY=hunter2", "API_KEY=[hidden 1]"),
+        ("export TOKEN='a b'", "export TOKEN=[hidden 1]"),
+        ('  "token": "abc",', '  "token": [hidden 1],'),
+        ("password: s3cret", "password: [hidden 1]"),
+        ("# OLD_KEY=hunter2", "# OLD_KEY=[hidden 1]"),
         ("# the production keys", "# the production keys"),
         ("[default]", "[default]"),
         ("", ""),
         ("{", "{"),
-        ("machine h login u password p", "‹hidden 1›"),
-        ("postgres://me:pw@host/db", "postgres://me:‹hidden 1›"),
-        ("//host/:_authToken=npm_abc", "//host/:_authToken=‹hidden 1›"),
-        ("MIIEvQIBADANBgkqhkiG9w0BAQ==", "‹hidden 1›"),
+        ("machine h login u password p", "[hidden 1]"),
+        ("postgres://me:pw@host/db", "postgres://me:[hidden 1]"),
+        ("//host/:_authToken=npm_abc", "//host/:_authToken=[hidden 1]"),
+        ("MIIEvQIBADANBgkqhkiG9w0BAQ==", "[hidden 1]"),
         ("-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----"),
-        ("A=1\r", "A=‹hidden 1›\r"),
-        ("EMPTY=", "‹hidden 1›"),
-        ('{"a": "secret", "b": "other"}', "‹hidden 1›"),
+        ("A=1\r", "A=[hidden 1]\r"),
+        ("EMPTY=", "[hidden 1]"),
+        ('{"a": "secret", "b": "other"}', "[hidden 1]"),
     ],
 )
 def test_a_line_keeps_its_name_and_loses_its_value(line: str, shown: str) -> None:
@@ -74,12 +74,21 @@ def test_other_files_and_binary_ones_stay_as_they_are() -> None:
     change = file_change("src/app.py", b"KEY = 'abc'\n", b"KEY = 'abd'\n")
     assert masked_change(change) is change
     assert Mask().data(b"\0KEY=abc") == b"\0KEY=abc"
+    assert Mask().data(None) is None
     assert masked_arguments({"path": "a.py", "content": "K=1"}) == {"path": "a.py", "content": "K=1"}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+def test_any_encoding_of_a_text_is_masked(encoding: str) -> None:
+    shown = Mask().data("NAME=sécret\r\nB=x\r\n".encode(encoding))
+    assert shown is not None
+    assert shown.decode("utf-16" if encoding == "utf-16" else "utf-8", "replace").endswith("B=[hidden 2]\r\n")
+    assert "sécret".encode(encoding) not in shown
 
 
 def test_arguments_keep_where_and_lose_what() -> None:
     shown = masked_arguments({"path": ".env", "content": "A=secret\nB=secret", "replace_all": True})
-    assert shown == {"path": ".env", "content": "A=‹hidden 1›\nB=‹hidden 1›", "replace_all": True}
+    assert shown == {"path": ".env", "content": "A=[hidden 1]\nB=[hidden 1]", "replace_all": True}
 
 
 def test_an_export_has_no_value_of_such_a_file() -> None:

@@ -46,9 +46,13 @@ class Mask:
         return "\n".join(map(self._line, text.split("\n")))
 
     def data(self, data: bytes | None) -> bytes | None:
-        if data is None or b"\0" in data:  # what isn't text is not shown anyway
+        from tui_agent.tools.lines import BINARY, encoding_of
+
+        if data is None or (encoding := encoding_of(data)) == BINARY:  # what isn't text is not shown anyway
             return data
-        return self.text(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        text = data.decode(encoding)
+        mark = "\ufeff" if text.startswith("\ufeff") else ""
+        return f"{mark}{self.text(text.removeprefix(mark))}".encode(encoding)
 
     def diff(self, text: str) -> str:
         """A unified diff of the file."""
@@ -67,7 +71,7 @@ class Mask:
         return indent + self._number(line.strip()) + ("\r" if line.endswith("\r") else "")
 
     def _number(self, value: str) -> str:
-        return f"‹hidden {self._numbers.setdefault(value, len(self._numbers) + 1)}›"
+        return f"[hidden {self._numbers.setdefault(value, len(self._numbers) + 1)}]"
 
 
 def masked_change(change: FileChange) -> FileChange:

@@ -259,6 +259,9 @@ async def test_stopping_one_call_leaves_the_turn() -> None:
         await until(pilot, tool.running.is_set)
         await until(pilot, lambda: app.main.tool_log.list.row_count)
         await pilot.press("f3", "x")
+        await until(pilot, lambda: "stop sleep?" in app.text)
+        assert len(app.model.requests) == 1
+        await pilot.press("x")
         await until(pilot, lambda: len(app.model.requests) == 2)
         app.model.say("fine")
         await until(pilot, lambda: app.turns.run is None)

@@ -4,6 +4,7 @@ import time
 from typing import Any
 
 import pytest
+from grid import grid
 from textual.app import App, ComposeResult
 
 from tui_agent.agent import (
@@ -20,11 +21,14 @@ from tui_agent.agent import (
     TurnEnded,
 )
 from tui_agent.tools.changes import file_change
+from tui_agent.tools.details import CommandResult, FileChange
+from tui_agent.tools.process import Ended
 from tui_agent.ui.calls import Calls
-from tui_agent.ui.messages import StopCall
+from tui_agent.ui.messages import ShowChange, StopCall, StopJob
 from tui_agent.ui.panes import call_rows
 from tui_agent.ui.panes.call_filter import CallFilter
 from tui_agent.ui.panes.tool_log import ToolLog
+from tui_agent.ui.screens.change import ChangeScreen
 from tui_agent.ui.widgets.strips import text_of
 
 
@@ -57,12 +61,19 @@ class Host(App[None]):
         super().__init__()
         self.log_pane = ToolLog(id="tool_log")
         self.stopped: list[str] = []
+        self.changes: list[FileChange] = []
 
     def compose(self) -> ComposeResult:
         yield self.log_pane
 
     def on_stop_call(self, message: StopCall) -> None:
         self.stopped.append(message.call_id)
+
+    def on_stop_job(self, message: StopJob) -> None:
+        self.stopped.append(message.job_id)
+
+    def on_show_change(self, message: ShowChange) -> None:
+        self.changes.append(message.change)
 
     async def take(self, pilot: Any, *events: AgentEvent) -> list[str]:
         for event in events:
@@ -75,6 +86,17 @@ class Host(App[None]):
     def rows(self) -> list[str]:
         view = self.log_pane.list
         return [text_of(view.row_strip(y, view.size.width)).rstrip() for y in range(view.row_count)]
+
+
+async def shown(pilot: Any, *parts: str) -> str:
+    """The screen, once all of `parts` are on it."""
+    for _ in range(300):
+        await pilot.pause(0.01)
+        if all(part in grid(pilot.app) for part in parts):
+            break
+    text = grid(pilot.app)
+    assert all(part in text for part in parts), text
+    return text
 
 
 # The fold
@@ -262,19 +284,265 @@ async def test_the_filter_keeps_what_matches_and_escape_of_it_shows_all() -> Non
         assert not pilot.app.log_pane.query_one(CallFilter).display
 
 
-async def test_x_stops_a_running_call_and_only_such() -> None:
-    async with Host().run_test(size=(60, 12)) as pilot:
-        await pilot.app.take(
-            pilot, started("a", path="x"), finished("a"), started("b", "run_command", command="sleep 9")
-        )
+RUNNING = started("b", "run_command", command="sleep 9")
+
+
+@pytest.mark.parametrize("yes", ["x", "enter"])
+async def test_x_says_what_it_would_stop_and_a_second_key_does(yes: str) -> None:
+    async with Host().run_test(size=(70, 12)) as pilot:
+        await pilot.app.take(pilot, started("a", path="x"), finished("a"), RUNNING)
         pilot.app.log_pane.list.focus()
         await pilot.press("home", "x")
-        assert pilot.app.stopped == []
+        assert not any("?" in row for row in pilot.app.rows)
         await pilot.press("end", "x")
+        assert "stop run_command sleep 9?" in pilot.app.rows[2]
+        assert pilot.app.stopped == []
+        await pilot.press(yes)
+        assert pilot.app.stopped == ["b"]
+        assert len(pilot.app.rows) == 2
+        await pilot.press("x", "x")
         assert pilot.app.stopped == ["b"]
         rows = await pilot.app.take(pilot, finished("b", "stopped by the user after 2 s", error=True))
         assert rows[1].startswith("■ stopped")
         assert len(rows) == 2  # what the person stopped did not fail
+
+
+@pytest.mark.parametrize("no", ["n", "space", "up", "tab"])
+async def test_any_other_key_is_a_no(no: str) -> None:
+    async with Host().run_test(size=(70, 12)) as pilot:
+        await pilot.app.take(pilot, started("a", path="x"), finished("a"), RUNNING)
+        pilot.app.log_pane.list.focus()
+        await pilot.press("end", "x", no)
+        assert not any("stop run_command" in row for row in pilot.app.rows)
+        assert pilot.app.stopped == []
+
+
+async def test_the_question_goes_when_its_call_has_ended() -> None:
+    async with Host().run_test(size=(70, 12)) as pilot:
+        await pilot.app.take(pilot, RUNNING)
+        pilot.app.log_pane.list.focus()
+        await pilot.press("x")
+        assert len(await pilot.app.take(pilot, finished("b"))) == 1
+        await pilot.press("enter")
+        assert pilot.app.stopped == []
+        assert pilot.app.log_pane.close_field() is False
+
+
+async def test_escape_takes_the_question_back_and_does_no_more() -> None:
+    async with Host().run_test(size=(70, 12)) as pilot:
+        await pilot.app.take(pilot, RUNNING)
+        pilot.app.log_pane.list.focus()
+        await pilot.press("x")
+        assert pilot.app.log_pane.close_field() is True
+        assert len(pilot.app.rows) == 1
+        await pilot.press("enter")
+        assert pilot.app.stopped == []
+
+
+# Background commands
+
+
+class FakeJob:
+    """Only what the log asks of a job."""
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+        self.ended: Ended | None = None
+        self.output = ""
+
+    @property
+    def running(self) -> bool:
+        return self.ended is None
+
+    def latest(self) -> str:
+        return self.output
+
+
+def in_background(call_id: str, job: str) -> list[AgentEvent]:
+    details = CommandResult(command="serve", ended="in the background", job=job)
+    return [
+        started(call_id, "run_command", command="serve"),
+        finished(call_id, f"started as {job}", details=details),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "state"),
+    [("exited", 0, "done"), ("exited", 3, "failed"), ("stopped", None, "stopped"), ("exited", -9, "failed")],
+)
+async def test_a_background_command_is_followed_to_its_end(how: Any, code: int | None, state: str) -> None:
+    async with Host().run_test(size=(80, 12)) as pilot:
+        log, job = pilot.app.log_pane, FakeJob("job-1")
+        log.jobs = lambda: [job]
+        rows = await pilot.app.take(pilot, *in_background("a", "job-1"))
+        assert rows[0].startswith("& job      run_command serve")
+        assert "job-1" in rows[0]
+        assert "1 job in the background" in str(log._title.render())
+        job.output = "listening\n"
+        log.look_at_jobs()
+        assert "listening" in (await pilot.app.take(pilot))[1]
+        job.ended = Ended(how, code, 4.0)
+        log.look_at_jobs()
+        rows = await pilot.app.take(pilot)
+        assert rows[0].split()[1] == state
+        assert "4.0 s" in rows[0]
+        assert "listening" not in "".join(rows)
+        assert "background" not in str(log._title.render())
+
+
+async def test_x_ends_a_background_command_after_asking() -> None:
+    async with Host().run_test(size=(80, 12)) as pilot:
+        log, job = pilot.app.log_pane, FakeJob("job-1")
+        log.jobs = lambda: [job]
+        await pilot.app.take(pilot, *in_background("a", "job-1"))
+        log.list.focus()
+        await pilot.press("x")
+        assert "end the background command job-1 serve?" in pilot.app.rows[1]
+        await pilot.press("x")
+        assert pilot.app.stopped == ["job-1"]
+
+
+async def test_a_job_that_ended_before_its_call_did_is_seen_to_have_ended() -> None:
+    async with Host().run_test(size=(80, 12)) as pilot:
+        log, job = pilot.app.log_pane, FakeJob("job-1")
+        log.jobs = lambda: [job]
+        job.ended = Ended("exited", 0, 0.1)
+        log.look_at_jobs()
+        await pilot.app.take(pilot, *in_background("a", "job-1"))
+        for _ in range(300):
+            if pilot.app.rows[0].startswith("✓ done"):
+                break
+            await pilot.pause(0.01)
+        assert pilot.app.rows[0].startswith("✓ done")
+
+
+async def test_jobs_of_an_earlier_run_of_the_program_are_over() -> None:
+    async with Host().run_test(size=(80, 12)) as pilot:
+        log, job = pilot.app.log_pane, FakeJob("job-1")
+        await pilot.app.take(pilot, *in_background("old", "job-1"))
+        log.end_jobs()
+        log.jobs = lambda: [job]
+        rows = await pilot.app.take(pilot, *in_background("new", "job-1"))
+        assert [row.split()[1] for row in rows] == ["stopped", "job"]
+
+
+def test_reading_a_job_is_a_call_that_is_done() -> None:
+    details = CommandResult(command="serve", ended="stopped", job="job-1")
+    calls = fold(started("a", "job", id="job-1", action="stop"), finished("a", "stopped", details=details))
+    assert calls.all[0].state == "done"
+
+
+def test_a_replayed_end_is_the_end_that_was() -> None:
+    details = CommandResult(command="make", ended="stopped").model_dump()
+    calls = fold(started("a", "run_command", command="make"), finished("a", error=True, details=details))
+    assert calls.all[0].state == "stopped"
+
+
+# Looking closer
+
+
+async def test_a_call_is_copied_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TMUX", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    async with Host().run_test(size=(60, 12)) as pilot:
+        await pilot.app.take(pilot, started("a", path="x.py", limit=5), finished("a", "line one\n  line two"))
+        pilot.app.log_pane.list.focus()
+        await pilot.press("y")
+        await pilot.pause()
+        assert pilot.app.clipboard == "read_file\npath: x.py\nlimit: 5\n\nline one\n  line two"
+
+
+@pytest.mark.parametrize("replayed", [False, True])
+async def test_d_shows_the_diff_again(replayed: bool) -> None:
+    change = file_change("a.py", b"a\nb\n", b"a\nc\n")
+    details = change.model_dump(mode="json") if replayed else change
+    async with Host().run_test(size=(80, 12)) as pilot:
+        app = pilot.app
+        await app.take(
+            pilot,
+            started("r", path="x"),
+            finished("r"),
+            started("a", "edit_file", path="a.py"),
+            finished("a", "edited", details=details),
+        )
+        app.log_pane.list.focus()
+        await pilot.press("home", "d")
+        assert app.changes == []
+        await pilot.press("end", "d")
+        assert [each.path for each in app.changes] == ["a.py"]
+        assert app.changes[0].after is None  # the log keeps no bytes of files
+        kept = {change.before_hash: change.before, change.after_hash: change.after}
+        for contents in (kept.get, lambda _: None):
+            app.push_screen(ChangeScreen(app.changes[0], contents))
+            await shown(pilot, "- b", "+ c", "a.py", "+1 -1")
+            await pilot.press("slash", *"c", "enter", "escape", "escape")
+            await pilot.pause()
+            assert not isinstance(app.screen, ChangeScreen)
+
+
+async def test_a_declined_change_can_be_read_again() -> None:
+    change = file_change("a.py", b"a\n", b"b\n")
+    call = ToolCall(id="a", name="edit_file", arguments={"path": "a.py"})
+    calls = fold(
+        ToolCallStarted(call=call, kind="write", details=change),
+        ApprovalDecided(call_id="a", decision="deny", by="user"),
+        finished("a", "the user declined this call", error=True),
+    )
+    kept = call_rows.change_of(calls.all[0])
+    assert kept is not None
+    assert "+b" in kept.diff
+    rows = "\n".join("".join(text for text, _ in row) for row in call_rows.body(calls.all[0], 80))
+    assert "the user declined" in rows
+
+
+async def test_values_of_a_secret_file_are_in_no_row_no_copy_and_no_diff() -> None:
+    change = file_change(".env", b"KEY=hunter1\n", b"KEY=hunter2\n")
+    arguments = {"path": ".env", "old": "KEY=hunter1", "new": "KEY=hunter2"}
+    calls = fold(started("a", "edit_file", **arguments), finished("a", "hunter2", details=change))
+    calls.apply(started("b", "read_file", path=".env"))
+    calls.apply(finished("b", "1 KEY=hunter2"))
+    for call in calls.all:
+        rows = "\n".join("".join(text for text, _ in row) for row in call_rows.body(call, 80))
+        assert ".env" in rows
+        assert "hunter" not in rows + call_rows.copied(call)
+    async with Host().run_test(size=(80, 12)) as pilot:
+        kept = {change.before_hash: change.before, change.after_hash: change.after}
+        pilot.app.push_screen(ChangeScreen(change, kept.get))
+        text = await shown(pilot, "Values are hidden", "KEY=[hidden 2]")
+        assert "hunter" not in text
+
+
+async def test_e_opens_all_and_folds_them_again() -> None:
+    async with Host().run_test(size=(60, 20)) as pilot:
+        await pilot.app.take(pilot, *(e for i in "ab" for e in (started(i, path=f"{i}.py"), finished(i))))
+        pilot.app.log_pane.list.focus()
+        await pilot.press("e")
+        assert sum("path" in row for row in pilot.app.rows) == 2
+        await pilot.press("e")
+        assert len(pilot.app.rows) == 2
+
+
+@pytest.mark.parametrize("width", [40, 50, 78])
+def test_who_allowed_it_and_its_size_show_where_the_argument_has_room(width: int) -> None:
+    call = fold(
+        started("a", path="src/app.py"),
+        ApprovalDecided(call_id="a", decision="allow", by="rule"),
+        finished("a", "x" * 2000),
+    ).all[0]
+    text = "".join(part for part, _ in call_rows.line(call, width))
+    assert len(text) == width
+    assert "src/app.py" in text
+    assert text.endswith("40 ms")
+    assert ("by rule" in text) == (width > 40)
+    assert ("2.0 KB" in text) == (width > 50)
+
+
+async def test_a_large_write_says_what_and_how_much_while_it_comes() -> None:
+    async with Host().run_test(size=(60, 12)) as pilot:
+        rows = await pilot.app.take(
+            pilot, ToolCallProgress(call_id="a", name="write_file", bytes=48_000, subject="src/big.py")
+        )
+        assert rows[0].split() == ["…", "writing", "write_file", "src/big.py", "48", "KB"]
 
 
 async def test_the_cursor_stays_on_its_call_while_others_come() -> None:

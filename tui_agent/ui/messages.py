@@ -8,8 +8,9 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from tui_agent.agent import AgentEvent
-    from tui_agent.ui.drafts.draft import Draft
+    from tui_agent.tools.details import FileChange
     from tui_agent.tools.hunks import Key
+    from tui_agent.ui.drafts.draft import Draft
     from tui_agent.ui.file_changes import ChangedFile
 
 
@@ -85,6 +86,26 @@ class StopCall(Message):
     def __init__(self, call_id: str) -> None:
         super().__init__()
         self.call_id = call_id
+
+
+class StopJob(Message):
+    """The person ends a background command."""
+
+    def __init__(self, job_id: str) -> None:
+        super().__init__()
+        self.job_id = job_id
+
+
+class JobsChanged(Message):
+    """A background command has begun or ended."""
+
+
+class ShowChange(Message):
+    """The person wants to read what a call did to a file, or would have done."""
+
+    def __init__(self, change: FileChange) -> None:
+        super().__init__()
+        self.change = change
 
 
 class UndoWanted(Message):

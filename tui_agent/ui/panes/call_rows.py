@@ -85,6 +85,14 @@ def tail(call: Call, width: int) -> list[Row]:
     ]
 
 
+def question(call: Call, width: int) -> Row:
+    """What the next `x` would stop, and how not to."""
+    what = f"end the background command {call.job}" if call.state == "job" else f"stop {call.name}"
+    keys = "  x, Enter: yes · other keys: no"
+    about = one_line(call.subject, max(0, width - width_of(what) - len(keys) - 6))
+    return (("  ", ""), (f"{what}{f' {about}' if about else ''}?", "bold $text-warning"), (keys, QUIET))
+
+
 def body(call: Call, width: int) -> list[Row]:
     """Arguments, decision and result of an open call."""
     rows: list[Row] = []

@@ -204,6 +204,7 @@ class Changes(Pane):
 
     @work(group="diff", exclusive=True, exit_on_error=False)
     async def _show_diff(self) -> None:
+        from tui_agent.masking import HIDDEN, hides, masked_change
         from tui_agent.ui.widgets.diff_view import DiffView
 
         file = self.list.current
@@ -214,7 +215,10 @@ class Changes(Pane):
         if file is not None and file != self._shown:
             change = await in_thread(self._model.whole, file, self.content)
             self._count(file, change)
-            self._diff.show(change or _unknown(file), notes=() if change else (UNKNOWN,))
+            notes = [] if change else [UNKNOWN]
+            if change is not None and hides(file.path):
+                notes, change = [HIDDEN], await in_thread(masked_change, change)
+            self._diff.show(change or _unknown(file), notes=tuple(notes))
             self._shown = file
         for other in self.list.files:
             if other not in self.list.counts:

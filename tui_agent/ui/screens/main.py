@@ -20,7 +20,7 @@ from textual.widgets import Static
 
 from tui_agent.ui import keys
 from tui_agent.ui.drafts.draft import Draft
-from tui_agent.ui.messages import AgentEvents, ShowCall
+from tui_agent.ui.messages import AgentEvents, ShowCall, ShowChange
 from tui_agent.ui.panes.changes import Changes
 from tui_agent.ui.panes.conversation import ConversationPane
 from tui_agent.ui.panes.tool_log import ToolLog
@@ -118,6 +118,14 @@ class MainScreen(Screen[None]):
         if self.conversation.jump_to_call(message.call_id):
             self.action_pane("conversation")
 
+    def on_jobs_changed(self) -> None:
+        self.tool_log.look_at_jobs()
+
+    def on_show_change(self, message: ShowChange) -> None:
+        from tui_agent.ui.screens.change import ChangeScreen
+
+        self.app.push_screen(ChangeScreen(message.change, self.changes.content))
+
     def on_reading_link_activated(self, message: Reading.LinkActivated) -> None:
         def answered(yes: bool | None) -> None:
             if yes:
@@ -132,6 +140,7 @@ class MainScreen(Screen[None]):
         for start in range(0, len(events), SLICE):
             self.take(events[start : start + SLICE])
             await asyncio.sleep(0)
+        self.tool_log.end_jobs()
         for event in events:
             if event.type == "turn_started" and event.prompt:
                 words = event.prompt[0]  # what they attach comes after them
@@ -232,7 +241,7 @@ class MainScreen(Screen[None]):
         keys.climb(ladder, self)
 
     def close_field(self) -> bool:
-        return self.composer.close_popup() or self.tool_log.close_filter(only_focused=True)
+        return self.composer.close_popup() or self.tool_log.close_field()
 
     def cancel_run(self) -> bool:
         stopped = self.own.stop()
