@@ -75,7 +75,8 @@ class Context:
         if to.start >= len(messages) or not isinstance(messages[to.start], UserMessage):
             raise ValueError("this prompt is no longer part of the conversation")
         dropped = len(messages) - to.start
-        await self._take(HistoryRewritten(reason="went back to before an earlier prompt", dropped=dropped))
+        first = to.text.strip().partition("\n")[0]
+        await self._take(HistoryRewritten(reason=f"went back to before: {first[:200]}", dropped=dropped))
 
     async def models(self) -> tuple[ModelInfo, ...]:
         """The models that the server offers; none if it has no list."""

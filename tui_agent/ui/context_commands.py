@@ -68,7 +68,7 @@ async def rewind(app: TuiApp, _: str) -> None:
         return
     await runtime.context.rewind(chosen)
     app.main.prompt.give_back(Draft(chosen.text))
-    app.main.conversation.tell(f"What follows goes on from before: {chosen.text.strip().splitlines()[0]}")
+    app.main.status_line.update(tokens=runtime.context.contents().filled)
     if runtime.changes.ledger.since(chosen.turn):
         from tui_agent.ui.undoing import Choice, ask_and_undo
         from tui_agent.undo.plan import SinceTurn

@@ -112,8 +112,8 @@ def _ending(stop_reason: str) -> str:
 
 
 def share(tokens: int, window: int) -> str:
-    """`12 %`; never 0 for something."""
-    return f"{max(1 if tokens else 0, round(100 * tokens / window))} %"
+    """`12 %`, `<1 %`."""
+    return "<1 %" if 0 < tokens < window / 100 else f"{round(100 * tokens / window)} %"
 
 
 def kilobytes(size: int) -> str:

@@ -67,7 +67,7 @@ class ModelScreen(Picker[ModelChoice]):
         self._show()
         self._ask()
 
-    @work(exit_on_error=False)
+    @work
     async def _ask(self) -> None:
         self._models = await self._listed()
         self._asking = False

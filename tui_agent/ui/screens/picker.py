@@ -37,7 +37,6 @@ class Picker(ModalScreen[T]):
 
     DEFAULT_CSS = """
     Picker { align: center middle; background: $background 60%; }
-    Picker .dialog { width: 110; }
     Picker RowList, Picker RowList:focus { height: auto; min-height: 3; background: $surface; }
     Picker .note { height: 2; padding: 0 2; color: $foreground 75%; }
     Picker Input, Picker Input:focus { height: 1; border: none; padding: 0; background: $panel; }
@@ -64,7 +63,7 @@ class Picker(ModalScreen[T]):
         """What stands over the list."""
         return ()
 
-    def title(self, text: str) -> None:
+    def head(self, text: str) -> None:
         """`text` is ours."""
         self._heading.update(Content(text))
 

@@ -72,7 +72,7 @@ class SessionsScreen(Picker["Summary"]):
 
     # Showing
 
-    @work(group="load", exclusive=True, exit_on_error=False)
+    @work(group="load", exclusive=True)
     async def _load(self) -> None:
         self._known = await in_thread(_listed, None if self._all else self._folder)
         self._show()
@@ -89,7 +89,7 @@ class SessionsScreen(Picker["Summary"]):
         places = [one.place for one in self._shown]
         self.list.show(rows, places.index(kept.place) if kept and kept.place in places else 0)
         where = "all folders" if self._all else self._folder.name or "this folder"
-        self.title(f"Sessions of {safe.title(where, 40).plain}: {plural(len(rows), 'session')}")
+        self.head(f"Sessions of {safe.title(where, 40).plain}: {plural(len(rows), 'session')}")
         self.fit()
         self._describe()
 
@@ -138,12 +138,12 @@ class SessionsScreen(Picker["Summary"]):
         self._words.display = False
         self.list.focus()
 
-    @work(group="search", exclusive=True, exit_on_error=False)
+    @work(group="search", exclusive=True)
     async def _search(self, words: str) -> None:
         worker = get_current_worker()
         if words.strip():
             await asyncio.sleep(PAUSE)
-            self.title("Sessions: searching …")
+            self.head("Sessions: searching …")
             places = [one.place for one in self._known]
             self._hits = await in_thread(_found, places, words, lambda: worker.is_cancelled)
         else:
@@ -152,7 +152,7 @@ class SessionsScreen(Picker["Summary"]):
 
     # Changing
 
-    @work(group="change", exit_on_error=False)
+    @work(group="change")
     async def action_rename(self) -> None:
         one = self._here
         if one is None:
@@ -164,7 +164,7 @@ class SessionsScreen(Picker["Summary"]):
 
             await self._change(rename, one.place, name)
 
-    @work(group="change", exit_on_error=False)
+    @work(group="change")
     async def action_delete(self) -> None:
         one = self._here
         if one is None:
