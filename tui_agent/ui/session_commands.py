@@ -134,6 +134,7 @@ async def export(app: TuiApp, words: str) -> None:
     if runtime is None:
         safe.notify(app.main, "No session is open yet.", severity="warning")
         return
+    from tui_agent.masking import masked_events
     from tui_agent.session import export as exporting
     from tui_agent.session.index import summarise
 
@@ -146,7 +147,7 @@ async def export(app: TuiApp, words: str) -> None:
     def write() -> Path:
         summary = summarise(session.place)
         title = (summary and summary.title) or session.id
-        text = exporting.export(session.header, title, events, form)
+        text = exporting.export(session.header, title, list(masked_events(events)), form)
         if not path:
             return exporting.beside(session.place, form, text, app.redact)
         target = app.settings.folder / Path(path).expanduser()
