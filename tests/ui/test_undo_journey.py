@@ -200,7 +200,7 @@ async def test_diff_saves_a_patch_for_its_owner_alone(messages_api: StartAPI, fo
     shutil.copytree(folder, copy)
     api = await messages_api(
         *changes(("line 3\n", "three")),
-        reply(call("run_command", {"command": "truncate -s 3 bin; touch end"}, "c")),
+        reply(call("run_command", {"command": "truncate -s 3 bin; touch end; cp bin .env"}, "c")),
         "done",
     )
     async with app_for(api, folder).run_test(size=(120, 40), notifications=True) as pilot:
@@ -211,7 +211,8 @@ async def test_diff_saves_a_patch_for_its_owner_alone(messages_api: StartAPI, fo
         await turn(pilot, "one")
         await turn(pilot, "two")
         await say(pilot, "/diff")
-        await on_screen(pilot, "The changes of 3 files are in")
+        await on_screen(pilot, "The changes of 4 files are in")
+        await on_screen(pilot, "It has the values of .env")
         patch = app.turns.runtime.session.place / "changes.patch"
         assert stat.S_IMODE(patch.stat().st_mode) == 0o600
     assert await asyncio.to_thread(applied, copy, patch) == await asyncio.to_thread(contents, folder)

@@ -103,16 +103,21 @@ async def export_command(app: TuiApp, _: str) -> None:
     if runtime is None or not runtime.changes.told():
         safe.notify(app.main, "This session has changed no file.")
         return
+    from tui_agent.masking import hides
+
     changes = runtime.changes
     export = await in_thread(changes.export)
-    left = f" Left out, since their earlier content is not held: {', '.join(export.left_out)}."
-    left = left if export.left_out else ""
+    words = []
+    if export.left_out:
+        words.append(f"Left out, since their earlier content is not held: {', '.join(export.left_out)}.")
+    if secrets := [path for path in export.paths if hides(path)]:
+        words.append(f"It has the values of {', '.join(secrets)} in it: keep it to yourself.")
     try:
         place = await in_thread(changes.save, export)
     except OSError as error:
         app.main.conversation.tell(f"The patch can't be written: {error.strerror or error}.", error=True)
         return
     app.main.conversation.tell(
-        f"The changes of {plural(export.files, 'file')} are in {place}{'.' if left else ''}{left}",
-        "Apply them elsewhere with: git apply FILE",
+        f"The changes of {plural(len(export.paths), 'file')} are in {place}",
+        " ".join([*words, "Apply them elsewhere with: git apply FILE"]),
     )

@@ -32,10 +32,10 @@ class UndoError(Exception):
 
 @dataclass(frozen=True)
 class Export:
-    """A patch of so many files. `left_out` are those whose content is not held."""
+    """A patch of the files `paths`. `left_out` are those whose content is not held."""
 
     patch: bytes
-    files: int
+    paths: tuple[str, ...]
     left_out: tuple[str, ...]
 
 
@@ -140,7 +140,7 @@ class Changes:
 
     def export(self) -> Export:
         """All that the session changed, as it stands now, as one patch."""
-        parts: list[bytes] = []
+        parts: dict[str, bytes] = {}
         left_out: list[str] = []
         for path, trail in self.ledger.files.items():
             if not trail.is_changed:
@@ -153,9 +153,9 @@ class Changes:
                     break
                 sides.append(Side(data, state.mode))
             else:
-                parts.append(file_patch(path, *sides))
-        parts = [part for part in parts if part]
-        return Export(b"".join(parts), len(parts), tuple(left_out))
+                if part := file_patch(path, *sides):
+                    parts[path] = part
+        return Export(b"".join(parts.values()), tuple(parts), tuple(left_out))
 
     def save(self, export: Export) -> Path:
         """Write the patch beside the session, for its owner alone, in the place of an earlier one."""

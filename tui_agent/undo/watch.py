@@ -30,9 +30,9 @@ KNOWN = 1_000
 LISTED = 500
 """Changed files of one command that are told."""
 LARGEST = 4_000_000
-"""Bytes of a changed file that are read."""
+"""Bytes of one file that are read."""
 MOST = 50_000_000
-"""Bytes of all changed files of one command that are read."""
+"""Bytes that are read before a command, and again after it."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,12 @@ class Watch:
                 "files that they make or remove are not listed as changes."
             )
         known: dict[str, State] = {}
+        room = MOST
         for path, _ in zip(self._paths(), range(KNOWN), strict=False):
-            stamp, content_hash = self._hold(path)
+            was = self._held.get(path)
+            stamp, content_hash = self._hold(path, min(LARGEST, room))
             if stamp is not None:
+                room -= 0 if self._held.get(path) is was else stamp.size
                 found.files[path] = stamp  # also one that git would ignore
                 known[path] = State(content_hash or UNKNOWN, stamp.mode)
             elif path not in found.files:
@@ -111,7 +114,7 @@ class Watch:
             room -= seen.size if content_hash else 0
             yield _told(path, was, State(content_hash or UNKNOWN, (stamp or seen).mode))
 
-    def _hold(self, path: str, limit: int = LARGEST) -> tuple[Stamp | None, str | None]:
+    def _hold(self, path: str, limit: int) -> tuple[Stamp | None, str | None]:
         """The stamp of a file and the hash of its content, which is held from now on."""
         stamp, data = self._read(path, limit)
         if stamp is None:

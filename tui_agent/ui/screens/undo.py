@@ -77,6 +77,7 @@ class UndoScreen(Dialog["Plan | None"]):
             yield Content("")
 
     def _lines(self, result: Plan | Refusal) -> Iterator[Content]:
+        from tui_agent.masking import masked_change
         from tui_agent.undo.plan import Plan
 
         yield safe.strict(f"Undo {result.title}:", "bold")
@@ -95,7 +96,7 @@ class UndoScreen(Dialog["Plan | None"]):
             difference = self._changes.difference(conflict)
             if difference is not None and difference.diff:
                 yield Content("\nChanged since then:")
-                yield safe.content(difference.diff.rstrip("\n"))
+                yield safe.content(masked_change(difference).diff.rstrip("\n"))
 
     def _what(self, restore: Restore) -> str:
         from tui_agent.tools.hunks import Diff
