@@ -160,6 +160,9 @@ class Completion:
         return wanted_at(line, column, first_line=row == 0 and prompt.document.line_count == 1)
 
     def _show(self, wanted: Wanted | None, offers: Sequence[Offer], total: int = 0) -> None:
+        if not offers and not self.offers:  # most keys: nothing is laid out for them
+            self._wanted = wanted
+            return
         same = wanted is not None and wanted == self._wanted and len(offers) > self._popup.chosen
         chosen = self._popup.chosen if same else 0
         self._wanted, self.offers = wanted, offers

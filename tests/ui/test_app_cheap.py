@@ -1,0 +1,73 @@
+"""What must stay cheap, counted in layouts and repaints: times depend on the machine, these do not."""
+
+from __future__ import annotations
+
+import pytest
+from app_host import Host, until
+from textual.widget import Widget
+from textual.widgets import TextArea
+
+from tui_agent.ui.widgets.prompt import Prompt
+
+WIDE = (120, 40)
+
+
+@pytest.fixture
+def layouts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The widgets that asked for a layout of the screen."""
+    asked: list[str] = []
+    refresh = Widget.refresh
+
+    def noted(self: Widget, *regions: object, layout: bool = False, **how: object) -> Widget:
+        if layout:
+            asked.append(type(self).__name__)
+        return refresh(self, *regions, layout=layout, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Widget, "refresh", noted)
+    return asked
+
+
+async def test_a_typed_letter_lays_nothing_out(layouts: list[str]) -> None:
+    app = Host()
+    async with app.run_test(size=WIDE) as pilot:
+        await pilot.pause()
+        await pilot.press("a")
+        await pilot.pause()
+        layouts.clear()
+        await pilot.press("b", "c", "backspace", "d")
+        await pilot.pause()
+        assert app.main.prompt.text == "abd"
+        assert layouts == []
+
+
+async def test_a_line_more_makes_the_prompt_higher() -> None:
+    app = Host()
+    async with app.run_test(size=WIDE) as pilot:
+        await pilot.press(*"one")
+        await pilot.pause()
+        assert app.main.prompt.size.height == 1
+        await pilot.press("ctrl+j", *"two")
+        await pilot.pause()
+        assert app.main.prompt.size.height == 2
+        await pilot.press(*["backspace"] * 4)
+        await pilot.pause()
+        assert app.main.prompt.size.height == 1
+
+
+async def test_streamed_text_lays_nothing_out(layouts: list[str]) -> None:
+    app = Host()
+    async with app.run_test(size=WIDE) as pilot:
+        await pilot.press(*"go", "enter")
+        app.model.say("One word. ", done=False)
+        await until(pilot, lambda: "One word." in app.text and "answering" in app.status_row)
+        layouts.clear()
+        for number in range(60):
+            app.model.say(f"Line {number}\n\n", done=False)
+        await until(pilot, lambda: "Line 59" in app.text)
+        assert layouts == []
+        app.model.say("end")
+
+
+def test_what_the_prompt_overrides_is_still_there() -> None:
+    assert "_refresh_size" in vars(TextArea)
+    assert Prompt._refresh_size is not TextArea._refresh_size
