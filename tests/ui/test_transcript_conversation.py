@@ -157,12 +157,18 @@ async def test_a_retry_before_the_first_word_leaves_no_mark() -> None:
     ("end", "words"),
     [
         (TurnEnded("cancelled"), "■ stopped"),
-        (TurnEnded("refusal"), "declined to answer"),
-        (TurnEnded("max_tokens"), "cut at the output limit"),
-        (TurnEnded("stuck"), "the same call"),
+        (TurnEnded("refusal"), "declined to answer. /takeback"),
+        (TurnEnded("max_tokens"), "cut at the output limit. /continue has the rest"),
+        (TurnEnded("stuck", error="x was called 6 times"), "Stopped: x was called 6 times. Say what"),
+        (TurnEnded("step_limit", error="90 tokens were used"), "! Stopped: 90 tokens were used. /continue"),
+        (TurnEnded("model_context_window_exceeded"), "window is full. /compact"),
+        (TurnEnded("pause_turn"), "paused its own work again and again. /continue"),
+        (TurnEnded("new_reason"), "ended with “new_reason”. /continue"),
+        (TurnEnded("error", error="No key"), "✗ No key /continue tries again."),
+        (TurnEnded("error", error="No key", hint="Set it."), "Set it. Then /continue tries again."),
         (TurnEnded("error", error="No key [/nope]", hint="Set it \x1b[2J"), "✗ No key [/nope]"),
         (TurnEnded("error", error="No key", hint="Set it \x1b[2J"), "Set it ␛[2J"),
-        (StepLimitReached(30), "30 steps are done"),
+        (StepLimitReached(30), "30 steps are done, the limit. /continue goes on."),
         (HistoryRewritten("An image was refused and left out.", 1), "An image was refused"),
         (Compacted(1000, 100, "sum"), "1,000 → 100 tokens"),
         (NoteAdded((TextContent("mode is now auto"),)), "· mode is now auto"),
@@ -173,6 +179,12 @@ async def test_a_retry_before_the_first_word_leaves_no_mark() -> None:
 async def test_each_end_has_its_own_words(end: AgentEvent, words: str) -> None:
     async with Host().run_test(size=(90, 20)) as pilot:
         assert words in " ".join(await tell(pilot, end))
+
+
+@pytest.mark.parametrize("end", ["end_turn", "stop_sequence", "step_limit"])
+async def test_an_end_that_was_told_is_not_told_again(end: str) -> None:
+    async with Host().run_test(size=(60, 20)) as pilot:
+        assert await tell(pilot, prompt("q"), TurnEnded(end)) == ["› q"]
 
 
 async def test_text_stays_when_the_turn_is_cancelled() -> None:

@@ -83,6 +83,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("diff", "save the changes of this session as a patch for git apply", _diff),
     Command("resume", "go on with an earlier session", session_commands.resume, "[id]"),
     Command("rewind", "go back to before an earlier prompt; files are asked about", context_commands.rewind),
+    Command("takeback", "take the last prompt and its answer back", context_commands.take_back),
     Command("fork", "go on in a copy of this session", session_commands.fork),
     Command("context", "what fills the model's window", context_commands.context),
     Command("compact", "shorten the conversation to a summary", context_commands.compact, "[what to keep]"),

@@ -14,6 +14,7 @@ from tui_agent.ui.session_commands import idle
 if TYPE_CHECKING:
     from tui_agent.agent import CancelSignal
     from tui_agent.runtime import Runtime
+    from tui_agent.session.prompts import Asked
     from tui_agent.ui.app import TuiApp
     from tui_agent.ui.screens.models import ModelChoice
 
@@ -66,14 +67,30 @@ async def rewind(app: TuiApp, _: str) -> None:
     chosen = await app.push_screen_wait(RewindScreen(prompts))
     if chosen is None or idle(app, "go back") is not runtime:
         return
-    await runtime.context.rewind(chosen)
-    app.main.prompt.give_back(Draft(chosen.text))
+    await _go_back(app, runtime, chosen)
+
+
+async def take_back(app: TuiApp, _: str) -> None:
+    """`/takeback`: the last prompt and its answer go, as after a refusal; the prompt comes back."""
+    runtime = idle(app, "take a prompt back")
+    if runtime is None:
+        return
+    prompts = runtime.context.prompts()
+    if prompts:
+        await _go_back(app, runtime, prompts[-1])
+    else:
+        safe.notify(app.main, "There is no prompt to take back.")
+
+
+async def _go_back(app: TuiApp, runtime: Runtime, to: Asked) -> None:
+    await runtime.context.rewind(to)
+    app.main.prompt.give_back(Draft(to.text))
     app.main.status_line.update(tokens=runtime.context.contents().filled)
-    if runtime.changes.ledger.since(chosen.turn):
+    if runtime.changes.ledger.since(to.turn):
         from tui_agent.ui.undoing import Choice, ask_and_undo
         from tui_agent.undo.plan import SinceTurn
 
-        await ask_and_undo(app, [Choice("", "", SinceTurn(chosen.turn))])
+        await ask_and_undo(app, [Choice("", "", SinceTurn(to.turn))])
 
 
 async def model(app: TuiApp, words: str) -> None:

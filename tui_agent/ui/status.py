@@ -55,7 +55,7 @@ class Status:
             case "thinking_delta" | "approval_decided":
                 self.doing = "thinking"
             case "tool_call_progress":
-                self.doing = f"writing {event.name} {kilobytes(event.bytes)}"
+                self.doing = f"writing {event.subject or event.name} {kilobytes(event.bytes)}"
             case "approval_requested":
                 self.doing = "waiting for your answer"
             case "tool_call_started":

@@ -16,6 +16,7 @@ from tui_agent.text import plural, visible
 from tui_agent.ui import clipboard, safe
 from tui_agent.ui.calls import OWN, Call, Calls
 from tui_agent.ui.panes import call_rows
+from tui_agent.ui.panes.endings import Ending, ending_of, step_limit
 from tui_agent.ui.panes.pane import Pane
 from tui_agent.ui.status import kilobytes
 from tui_agent.ui.widgets.pieces import CallLine, CallState
@@ -33,14 +34,6 @@ OWN_LINES = 30
 """Lines of output that stay in view of a command of the person's own."""
 NOTE_LINES = 3
 """A longer note of the program's own is told by its first line."""
-
-_ENDS = {
-    "cancelled": "stopped",
-    "refusal": "The model declined to answer. Say it in another way, or take the prompt back.",
-    "max_tokens": "The answer was cut at the output limit. Send “go on” to have the rest.",
-    "model_context_window_exceeded": "The model's window is full. Compact the conversation or begin another.",
-    "stuck": "Stopped: the model repeated the same call with the same result.",
-}
 
 
 class ConversationPane(Pane):
@@ -117,9 +110,7 @@ class ConversationPane(Pane):
                 else:
                     transcript.add_note(_in_brief(_text_of(event.content)))
             case "step_limit_reached":
-                transcript.add_note(
-                    f"{plural(event.steps, 'step')} are done, the limit. Send “go on” to continue.", "warning"
-                )
+                self._tell(step_limit(plural(event.steps, "step")))
             case "history_rewritten":
                 transcript.add_note(event.reason)
             case "compacted":
@@ -127,7 +118,7 @@ class ConversationPane(Pane):
                     f"The conversation was compacted: {event.before:,} → {event.after:,} tokens."
                 )
             case "turn_ended":
-                self._ended(event.stop_reason, event.error, event.hint)
+                self._ended(ending_of(event.stop_reason, event.error, event.hint))
         for call in self._calls.apply(event):
             self._show(call)
 
@@ -147,16 +138,14 @@ class ConversationPane(Pane):
             self.transcript.end_text(cut=f"cut here: {why}")
         self._streamed = False
 
-    def _ended(self, stop_reason: str, error: str | None, hint: str | None) -> None:
+    def _ended(self, ending: Ending | None) -> None:
         self._streamed = False
         self.transcript.end_text()
-        if error:
-            self.transcript.add_note(error, "error", hint or "")
-        elif stop_reason in _ENDS:
-            kind = "stopped" if stop_reason == "cancelled" else "warning"
-            self.transcript.add_note(
-                _ENDS[stop_reason], "stopped" if kind == "stopped" else "warning", hint or ""
-            )
+        if ending is not None:
+            self._tell(ending)
+
+    def _tell(self, ending: Ending) -> None:
+        self.transcript.add_note(ending.text, ending.kind, ending.hint)
 
     # Calls -------------------------------------------------------------------------------------------
 
