@@ -18,7 +18,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
-from tui_agent.ui import keys
+from tui_agent.ui import clipboard, keys, safe
 from tui_agent.ui.drafts.draft import Draft
 from tui_agent.ui.messages import AgentEvents, ShowCall, ShowChange
 from tui_agent.ui.panes.changes import Changes
@@ -26,6 +26,7 @@ from tui_agent.ui.panes.conversation import ConversationPane
 from tui_agent.ui.panes.tool_log import ToolLog
 from tui_agent.ui.screens.confirm import ConfirmScreen
 from tui_agent.ui.widgets.composer import Composer
+from tui_agent.ui.widgets.hint_line import HintLine
 from tui_agent.ui.widgets.pane_bar import PaneBar
 from tui_agent.ui.widgets.reading import Reading
 from tui_agent.ui.widgets.status_line import StatusLine
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 PaneName = Literal["conversation", "tool_log", "changes"]
 PANES: tuple[PaneName, ...] = ("conversation", "tool_log", "changes")
 WIDTHS = [(0, "-thin"), (60, "-narrow"), (100, "-wide")]
-HEIGHTS = [(0, "-flat"), (15, "-tall")]
+HEIGHTS = [(0, "-flat"), (15, "-low"), (20, "-tall")]
 SLICE = 200
 """Stored events that are shown at once when a session is reopened."""
 AGAIN = 2.0
@@ -69,6 +70,7 @@ class MainScreen(Screen[None]):
         self.composer = Composer()
         self.prompt = self.composer.prompt
         self.status_line = StatusLine(status, id="status")
+        self.hints = HintLine(id="hints")
         self._bar = PaneBar(id="bar")
         self.uncovered = asyncio.Event()
         self._quit_asked = float("-inf")
@@ -83,6 +85,7 @@ class MainScreen(Screen[None]):
                     yield self.changes
             yield self.composer
             yield self.status_line
+            yield self.hints
         yield Static(Content("The terminal is too small: 60 by 15 is the least."), id="too-small")
 
     # Events ------------------------------------------------------------------------------------------
@@ -137,9 +140,10 @@ class MainScreen(Screen[None]):
 
     async def replay(self, events: Sequence[AgentEvent]) -> None:
         """Show the stored events of a reopened session, with looks at the keyboard in between."""
-        for start in range(0, len(events), SLICE):
-            self.take(events[start : start + SLICE])
-            await asyncio.sleep(0)
+        with self.conversation.transcript.held(), self.tool_log.list.held():
+            for start in range(0, len(events), SLICE):
+                self.take(events[start : start + SLICE])
+                await asyncio.sleep(0)
         self.tool_log.end_jobs()
         for event in events:
             if event.type == "turn_started" and event.prompt:
@@ -156,6 +160,7 @@ class MainScreen(Screen[None]):
             queued=len(self.turns.queue),
             window=self.turns.window,
         )
+        self.hints.running = run is not None
         self._warn()
         self.composer.queue.show(self.turns.queue)
 
@@ -251,9 +256,12 @@ class MainScreen(Screen[None]):
         text = self.prompt.selected_text if self.prompt.has_focus else ""
         text = text or self.get_selected_text() or ""
         if text:
-            self.app.copy_to_clipboard(text)
+            self.run_worker(self._copy(text), group="copy", exit_on_error=False)
             self.drop_selection()
         return bool(text)
+
+    async def _copy(self, text: str) -> None:
+        safe.notify(self, await clipboard.copy(self.app, text), timeout=4)
 
     def drop_selection(self) -> bool:
         if self.selections or not self.prompt.selection.is_empty:
@@ -285,7 +293,7 @@ class MainScreen(Screen[None]):
     def action_help(self) -> None:
         from tui_agent.ui.screens.help import HelpScreen
 
-        self.app.push_screen(HelpScreen())
+        self.app.push_screen(HelpScreen(self.hints.place, self.hints.keymap))
 
     async def action_next_mode(self) -> None:
         await self.run_action("app.next_mode")

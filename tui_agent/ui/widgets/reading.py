@@ -13,12 +13,13 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style as RichStyle
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Offset
 from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
 
+from tui_agent.ui import keys
 from tui_agent.ui.widgets.piece_view import PieceView
 from tui_agent.ui.widgets.pieces import CallPiece, MarkdownPiece, Piece, PromptPiece
 from tui_agent.ui.widgets.strips import LeanStrip, highlight, text_of
@@ -28,20 +29,7 @@ _HIT = RichStyle(reverse=True)
 
 
 class Reading(PieceView):
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,space", "open", "Open or fold", show=False),
-        Binding("J,shift+down", "move_cursor(1)", "Next block", show=False),
-        Binding("K,shift+up", "move_cursor(-1)", "Previous block", show=False),
-        Binding("left_square_bracket", "go_to_prompt(-1)", "Previous prompt", show=False),
-        Binding("right_square_bracket", "go_to_prompt(1)", "Next prompt", show=False),
-        Binding("e", "toggle_all", "Open or fold all", show=False),
-        Binding("y,c", "copy", "Copy", show=False),
-        Binding("v", "select_rows", "Select rows", show=False),
-        Binding("l", "activate", "Show in the tool log", show=False),
-        Binding("slash", "search", "Search", show=False),
-        Binding("n", "next_hit(1)", "Next hit", show=False),
-        Binding("N", "next_hit(-1)", "Previous hit", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("conversation")]
 
     class CallActivated(Message):
         """The person wants to see this call in the tool log."""
