@@ -26,7 +26,7 @@ from tui_agent.agent.messages import (
 )
 from tui_agent.agent.model import MessageDone, Model, ModelRequest
 from tui_agent.agent.rewrites import without_bulk, without_thinking
-from tui_agent.agent.tokens import estimated_tokens, filled_tokens
+from tui_agent.agent.tokens import estimated_tokens, filled_tokens, overhead_tokens
 from tui_agent.agent.tool import Tool
 
 KEPT_SHARE = 0.15
@@ -62,7 +62,8 @@ class Compactor:
         before = filled_tokens(self.system, self.tools, messages)
         reply = await signal.race(self._summary(messages, focus))
         new = shortened(messages, self._opening(reply.text.strip()))
-        after = filled_tokens(self.system, self.tools, new)
+        # An estimate, as good as the one of the old messages was: their count is known.
+        after = round(self._estimate(new) * before / self._estimate(messages))
         if after >= before:
             raise ModelError(
                 f"the summary saved nothing ({before:,} tokens before, {after:,} after)",
@@ -75,6 +76,9 @@ class Compactor:
             HistoryRewritten(reason="the conversation was summarised", dropped=0, messages=new),
             Compacted(before=before, after=after, summary=reply.text.strip()),
         ]
+
+    def _estimate(self, messages: Sequence[Message]) -> int:
+        return overhead_tokens(self.system, self.tools) + estimated_tokens(messages)
 
     async def _summary(self, messages: Sequence[Message], focus: str) -> AssistantMessage:
         words = f"{ASK}\nThe user asks to keep above all: {focus}" if focus.strip() else ASK

@@ -14,7 +14,8 @@ Limits: no border, no padding (rows are handed to the compositor directly).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import ClassVar
 
 from rich.style import Style as RichStyle
@@ -69,6 +70,7 @@ class LineView(ScrollView, can_focus=True):
         self._strips: dict[int, Strip] = {}
         self._looks: dict[str, RichStyle] = {}
         self._painted: list[Strip] = []
+        self._holding = False
 
     # What a subclass gives ---------------------------------------------------------------------------
 
@@ -111,9 +113,19 @@ class LineView(ScrollView, can_focus=True):
                 del self._strips[y]
         self.sync()
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Many changes at once: the screen is brought up to date at their end."""
+        self._holding = True
+        try:
+            yield
+        finally:
+            self._holding = False
+            self.sync()
+
     def sync(self) -> None:
         """Bring the screen up to date with rows, scroll position and selection."""
-        if not self.is_mounted or not self.size:
+        if self._holding or not self.is_mounted or not self.size:
             return
         painted, strips = self._painted, self._view()
         height = len(strips)
