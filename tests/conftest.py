@@ -17,7 +17,7 @@ def _home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     """Nothing of the person's machine gets in (keys, settings), and nothing stays behind in its home."""
     home = tmp_path_factory.mktemp("home")
     for name in list(os.environ):
-        if name.startswith(("ANTHROPIC_", "XDG_", "TUI_AGENT_")):
+        if name.startswith(("ANTHROPIC_", "XDG_", "TUI_AGENT_", "TMUX")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
     return home

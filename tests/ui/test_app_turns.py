@@ -160,7 +160,7 @@ async def test_ctrl_c_copies_a_selection_and_does_nothing_else() -> None:
         await pilot.press(*"go", "enter")
         await until(pilot, lambda: app.turns.run is not None)
         await pilot.press(*"word", "shift+home", "ctrl+c")
-        assert app.clipboard == "word"
+        await until(pilot, lambda: app.clipboard == "word")
         assert app.turns.run is not None
         assert not app.turns.run.stopping
         assert app.prompt_text == "word"

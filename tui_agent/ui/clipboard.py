@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_agent.text import plural
+from tui_agent.ui.tmux import program
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -39,12 +39,12 @@ async def copy(app: App[object], text: str, environ: Mapping[str, str] = os.envi
 
 async def _tmux(text: str, environ: Mapping[str, str]) -> bool:
     """Hand `text` to tmux, which sets the clipboard of the terminal around it (`-w`, from tmux 3.2)."""
-    program = shutil.which("tmux", path=environ.get("PATH"))
-    if program is None:
+    tmux = program(environ)
+    if tmux is None:
         return False
     nowhere = asyncio.subprocess.DEVNULL
     process = await asyncio.create_subprocess_exec(
-        program,
+        tmux,
         "load-buffer",
         "-w",
         "-",

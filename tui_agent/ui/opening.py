@@ -42,6 +42,7 @@ class Opening:
         theme = app.settings.theme
         if theme and app.theme != themes.first_theme(theme, os.environ):
             safe.notify(app.main, f"There is no theme {theme!r}. /theme lists them.", severity="warning")
+        app.run_worker(self._tell_of_tmux(), group="advice", exit_on_error=False)
         if app.settings.can_ask_a_model:
             self._first()
         else:
@@ -66,6 +67,12 @@ class Opening:
             folder = Path(summary.folder)
         app.settings = replace(app.settings, resume=summary.id if summary else None, folder=folder)
         self.open()
+
+    async def _tell_of_tmux(self) -> None:
+        from tui_agent.ui.tmux import advice
+
+        if words := await in_thread(advice, os.environ):
+            self._app.main.conversation.tell(words)
 
     async def _welcomed(self, choice: str | None) -> None:
         if choice == "demo":
