@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pendings import pending
 
-from tui_agent.permissions import Mode, Policy, offer_rule, parse_rule
+from tui_agent.permissions import Mode, Policy, RuleError, offer_rule, parse_rule
 from tui_agent.permissions.offers import question_for
 
 
@@ -90,3 +90,24 @@ def test_nothing_is_offered_for_what_always_asks(tmp_path: Path, target: str) ->
 
 def test_reading_outside_is_allowed_once_only(tmp_path: Path) -> None:
     assert offer_rule(pending("read_file", "/etc/hosts"), str(tmp_path)) is None
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        *("run_command", "run_command(*)", "run_command(* x)", "run_command(py*)", "run_command(bash *)"),
+        *("run_command(python3 -c x)", "run_command(sudo ls)", "run_command(/usr/bin/env x)"),
+        *("run_command('ba'sh *)", "run_command(npx *)", "run_command(xargs rm)"),
+    ],
+)
+def test_no_question_grants_what_runs_anything(tmp_path: Path, rule: str) -> None:
+    policy = Policy(Mode.ASK, (), tmp_path, state_folder=tmp_path / "state")
+    with pytest.raises(RuleError):
+        policy.grant(rule, "always")
+    assert policy.rules == ()
+    assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize("rule", ["run_command(git commit *)", "run_command(npm test)", "write_file(src/**)"])
+def test_what_names_its_program_is_granted(tmp_path: Path, rule: str) -> None:
+    assert Policy(Mode.ASK, (), tmp_path).grant(rule, "session").text == rule

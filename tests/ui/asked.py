@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -96,10 +96,11 @@ class Host(App[None]):
     def give_back(self, text: str) -> None:
         self.returned += text
 
-    def grant(self, rule: str, scope: Any) -> None:
+    def grant(self, rule: str, scope: Any) -> Callable[[Question], bool]:
         if not rule.strip():
             raise ValueError("An empty rule covers nothing.")
         self.grants.append((rule, scope))
+        return lambda question: question.offer == rule
 
     async def _ask(self, questions: Sequence[Question]) -> None:
         self.answers = await ask(

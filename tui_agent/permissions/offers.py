@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from tui_agent.agent.tool import Pending
 from tui_agent.permissions.broker import Question
 from tui_agent.permissions.places import is_protected, is_secret
-from tui_agent.permissions.rules import COMMAND_TOOL, Rule, quote_path, quote_word
+from tui_agent.permissions.rules import COMMAND_TOOL, Rule, RuleError, quote_path, quote_word
 from tui_agent.permissions.syntax import parse
 from tui_agent.permissions.touches import parts, touched
 from tui_agent.permissions.wrappers import NAMES as WRAPPERS
@@ -75,6 +75,19 @@ def _offer_command(command: str, rules: Sequence[Rule]) -> str | None:
     pattern = " ".join(map(quote_word, words))
     # A rule is one line of text, so what can't be shown in one isn't offered.
     return f"{COMMAND_TOOL}({pattern})" if "\n" not in pattern else None
+
+
+def check_grant(rule: Rule) -> None:
+    """Raise `RuleError` for a rule that no question may grant, whoever edited it so."""
+    if rule.tool != COMMAND_TOOL:
+        return
+    at = len(rule.tool) + 1
+    name = base(rule.first_word)
+    if rule.pattern is None or not name:
+        raise RuleError(rule.text, at, "it would allow programs that nobody saw; name one")
+    if name in WRAPPERS - {"git"} or _RUN_ANYTHING.fullmatch(name):
+        why = f"{name} runs whatever it is given, so no question grants it; your settings file can"
+        raise RuleError(rule.text, at, why)
 
 
 def question_for(

@@ -19,6 +19,7 @@ from tui_agent.agent.gate import Allow, Answer, By
 from tui_agent.agent.tool import AgentTool, Pending
 from tui_agent.permissions.grants import Grants
 from tui_agent.permissions.modes import Mode, Verdict
+from tui_agent.permissions.offers import check_grant
 from tui_agent.permissions.places import is_protected, is_secret
 from tui_agent.permissions.rules import COMMAND_TOOL, Rule, parse_rule
 from tui_agent.permissions.shell import command_key, judge
@@ -101,7 +102,7 @@ class Policy:
         self._rules += rules
 
     def grant(self, text: str, scope: Scope) -> Rule:
-        """Allow what `text` says from now on; raises `RuleError` if it can't be read.
+        """Allow what `text` says from now on; raises `RuleError` if it can't be read or is never granted.
 
         If it can't be saved (`StateFileError`), it still holds for this session.
         """
@@ -111,6 +112,7 @@ class Policy:
             "always": "grant",
         }
         rule = parse_rule("allow", text, origins[scope])
+        check_grant(rule)
         if rule not in self._rules:
             self._rules.append(rule)
         if scope == "always":

@@ -63,6 +63,11 @@ class Rule:
         """A text that every command this rule meets holds, once its quotes are taken off."""
         return self._command.hint
 
+    @property
+    def first_word(self) -> str | None:
+        """The program that a rule of the command tool names; None for any."""
+        return self._command.first
+
     def matches_words(self, words: Sequence[Word]) -> bool:
         """This rule, of the command tool, is about the simple command `words`."""
         return self._command.matches(words)
@@ -131,6 +136,7 @@ class _CommandPattern:
             words.pop()
         self._words = [_word_pattern(parts) for parts in words]
         first = self._words[0] if self._words else ""
+        self.first = first if isinstance(first, str) and first else None
         self.hint = os.path.basename(first).rstrip("\\'\"") if isinstance(first, str) else ""
 
     def matches(self, words: Sequence[Word]) -> bool:

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tui_agent.ui import safe
+
 if TYPE_CHECKING:
     from tui_agent.agent import Allow, CancelSignal, Deny
     from tui_agent.permissions.broker import Question
     from tui_agent.permissions.policy import Scope
     from tui_agent.ui.app import TuiApp
+    from tui_agent.ui.screens.offered_rule import Covers
 
 
 class Asker:
@@ -36,7 +39,16 @@ class Asker:
             app.turns.cancel()  # Escape there stops the run, not only the call
             raise
 
-    def _grant(self, rule: str, scope: Scope) -> None:
+    def _grant(self, rule: str, scope: Scope) -> Covers:
+        from tui_agent.permissions.state_file import StateFileError
+
         runtime = self._app.turns.runtime
-        if runtime is not None:
+        if runtime is None:
+            raise ValueError("The session is not open any more.")
+        try:
             runtime.policy.grant(rule, scope)
+        except StateFileError as error:
+            safe.notify(
+                self._app.screen, f"The rule holds for this session only: {error}", severity="warning"
+            )
+        return lambda question: runtime.policy.decide(question.pending).verdict == "allow"

@@ -24,7 +24,7 @@ from tui_agent.text import visible
 from tui_agent.ui.arming import Arming
 from tui_agent.ui.screens.answer_keys import ANSWERS, EARLY, KEYS, WHILE_PEEKING
 from tui_agent.ui.screens.fields import Fields
-from tui_agent.ui.screens.offered_rule import ALWAYS_KEYS, OfferedRule
+from tui_agent.ui.screens.offered_rule import ALWAYS_KEYS, Covers, OfferedRule, OnGrant
 from tui_agent.ui.widgets.shown import ShownView
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     Outcome = Sequence[Allow | Deny] | None
     """The answers, or None: stop the run."""
     from tui_agent.permissions.broker import Question
-    from tui_agent.permissions.policy import Scope
 
 
 class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
@@ -42,7 +41,7 @@ class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
 
     KEYS: ClassVar[Mapping[str, str]] = KEYS
 
-    def __init__(self, on_grant: Callable[[str, Scope], None], give_back: Callable[[str], None]) -> None:
+    def __init__(self, on_grant: OnGrant, give_back: Callable[[str], None]) -> None:
         super().__init__()
         self.arming = Arming()
         self._told = ""
@@ -264,13 +263,16 @@ class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
 
     def _grant(self, rule: str) -> str | None:
         assert self._rule is not None
-        complaint = self._rule.save(rule) if self._counted else f"{self._rule.label} · press Enter again"
-        if complaint is None:
-            self.granted(rule)
-        return complaint
+        if not self._counted:
+            return f"{self._rule.label} · press Enter again"
+        try:
+            self.granted(self._rule.save(rule))
+        except ValueError as error:
+            return str(error)
+        return None
 
-    def granted(self, rule: str) -> None:
-        """A rule was saved that covers what is on screen."""
+    def granted(self, covers: Covers) -> None:
+        """A rule was saved for what is on screen."""
         self.approve()
 
     def do_stop(self) -> None:

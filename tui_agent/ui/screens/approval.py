@@ -18,11 +18,9 @@ if TYPE_CHECKING:
 
     from tui_agent.agent import Allow, CancelSignal, Deny, Pending, Proposal
     from tui_agent.permissions.broker import Question
-    from tui_agent.permissions.policy import Scope
     from tui_agent.ui.screens.answering import Outcome
+    from tui_agent.ui.screens.offered_rule import OnGrant
 
-OnGrant = Callable[[str, "Scope"], None]
-"""Save a rule for so long; raises ValueError with words for the person when the rule is none."""
 Stale = Callable[["Pending"], Awaitable["Proposal | None"]]
 """What a pending change would be now, if its file is another one than was shown."""
 

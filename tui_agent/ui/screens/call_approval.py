@@ -16,13 +16,13 @@ from textual.widget import Widget
 from tui_agent.text import invisibles, plural, visible
 from tui_agent.ui import safe
 from tui_agent.ui.screens.answering import AnswerScreen
+from tui_agent.ui.screens.offered_rule import OnGrant
 from tui_agent.ui.widgets.literal_view import LiteralView, literal
 from tui_agent.ui.widgets.strips import Run
 
 if TYPE_CHECKING:
     from tui_agent.agent import Proposal
     from tui_agent.permissions.broker import Question
-    from tui_agent.permissions.policy import Scope
     from tui_agent.tools.details import Command
 
 _COMMAND = "bold $foreground"
@@ -33,9 +33,7 @@ FRAME = 8
 
 
 class CallApproval(AnswerScreen):
-    def __init__(
-        self, question: Question, on_grant: Callable[[str, Scope], None], give_back: Callable[[str], None]
-    ) -> None:
+    def __init__(self, question: Question, on_grant: OnGrant, give_back: Callable[[str], None]) -> None:
         super().__init__(on_grant, give_back)
         self._question = question
         self._proposal: Proposal = question.pending.proposal

@@ -6,7 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tui_agent.permissions.broker import Question
     from tui_agent.permissions.policy import Scope
+
+Covers = Callable[["Question"], bool]
+"""Whether a question need not be asked any more."""
+OnGrant = Callable[[str, "Scope"], Covers]
+"""Save a rule for so long; raises ValueError with words for the person when the rule is none."""
 
 SCOPES: tuple[tuple[Scope, str], ...] = (
     ("turn", "this turn"),
@@ -17,7 +23,7 @@ ALWAYS_KEYS = "the rule can be edited · Tab changes how long · Enter saves it 
 
 
 class OfferedRule:
-    def __init__(self, on_grant: Callable[[str, Scope], None]) -> None:
+    def __init__(self, on_grant: OnGrant) -> None:
         self._on_grant = on_grant
         self._scope = 0
 
@@ -29,10 +35,6 @@ class OfferedRule:
         """Another scope."""
         self._scope = (self._scope + step) % len(SCOPES)
 
-    def save(self, rule: str) -> str | None:
-        """Save the rule; what is returned is wrong with it."""
-        try:
-            self._on_grant(rule, SCOPES[self._scope][0])
-        except ValueError as error:
-            return str(error)
-        return None
+    def save(self, rule: str) -> Covers:
+        """Save the rule; raises ValueError with what is wrong with it."""
+        return self._on_grant(rule, SCOPES[self._scope][0])

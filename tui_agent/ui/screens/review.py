@@ -23,6 +23,7 @@ from tui_agent.ui import safe
 from tui_agent.ui.editor import Editable, EditorError, edit_outside, editor_command
 from tui_agent.ui.screens.answer_keys import KEYS
 from tui_agent.ui.screens.answering import AnswerScreen
+from tui_agent.ui.screens.offered_rule import Covers, OnGrant
 from tui_agent.ui.screens.review_heading import KEYS_SHOWN, file_list, heading
 from tui_agent.ui.screens.sheet import By, Sheet
 from tui_agent.ui.screens.verdict import comments_text
@@ -30,7 +31,6 @@ from tui_agent.ui.widgets.diff_view import DiffView
 
 if TYPE_CHECKING:
     from tui_agent.permissions.broker import Question
-    from tui_agent.permissions.policy import Scope
     from tui_agent.tools.hunks import Key
     from tui_agent.ui.screens.approval import Stale
 
@@ -62,7 +62,7 @@ class ReviewScreen(AnswerScreen):
     def __init__(
         self,
         questions: Sequence[Question],
-        on_grant: Callable[[str, Scope], None],
+        on_grant: OnGrant,
         give_back: Callable[[str], None],
         stale: Stale,
     ) -> None:
@@ -141,9 +141,9 @@ class ReviewScreen(AnswerScreen):
             self._go(self.sheets.index(unseen))
             self.tell("This file was not seen to its end yet.")
 
-    def granted(self, rule: str) -> None:
-        covered = [s for s in self.sheets if s.answer is None and s.question.offer == self.question.offer]
-        self._answer(covered, "rule")
+    def granted(self, covers: Covers) -> None:
+        open_ones = [sheet for sheet in self.sheets if sheet.answer is None]
+        self._answer([s for s in open_ones if s is self.sheet or covers(s.question)], "rule")
 
     def deny(self, reason: str) -> str | None:
         from tui_agent.agent import Deny
