@@ -30,6 +30,9 @@ from tui_agent.credentials import Credentials
 from tui_agent.settings import Settings
 from tui_agent.tools import Workspace
 from tui_agent.tools.attachments import with_attachments
+from tui_agent.tools.jobs import Jobs
+from tui_agent.tools.own_command import run_own_command
+from tui_agent.tools.run_command import Surroundings
 from tui_agent.ui.app import TuiApp
 
 Opener = Callable[..., Any]
@@ -102,6 +105,12 @@ class Bench:
 
     async def attach(self, text: str) -> Any:
         return await with_attachments(self.workspace, text)
+
+    async def run_own(self, command: str, signal: CancelSignal, *, call_id: str, told: bool) -> None:
+        around = Surroundings(self.workspace, Jobs())
+        note = await run_own_command(around, command, signal, call_id, self._on_event, self.stored.append)
+        if told:
+            self.agent.note(note)
 
     def steer(self, content: Any) -> NoteAdded:
         return self.agent.steer(content)

@@ -87,6 +87,7 @@ class Completion:
         """Whose files are completed."""
         self._index = FileIndex(folder)
         self._answer = Answer("", (), 0)
+        self.changed()  # something may have been typed meanwhile
 
     def changed(self) -> None:
         """The text or the cursor is another: offer what fits now."""
