@@ -176,7 +176,7 @@ class Headless:
     def _signals(self) -> Iterator[None]:
         """The first signal cancels the run and lets it end in order; a second one ends it at once."""
         loop = asyncio.get_running_loop()
-        numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+        numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]
         # What the caller had ignored (nohup, a background job) stays ignored.
         numbers = [n for n in numbers if signal.getsignal(n) is not signal.SIG_IGN]
         for number in numbers:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from textual import events
@@ -17,6 +18,7 @@ from textual.app import App
 from textual.worker import WorkerFailed
 
 from tui_agent.paths import log_file, private_folder
+from tui_agent.ui.attention import Attention
 from tui_agent.ui.driver import TerminalDriver
 
 if TYPE_CHECKING:
@@ -26,14 +28,14 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class Lifecycle(App[int], inherit_bindings=False):
-    """The base of our app. `attended` is false while the terminal has lost the focus."""
+    """The base of our app."""
 
-    attended = True
     attended_since = 0.0
     """When the terminal got the focus: the click that brought it does nothing else."""
 
     def __init__(self, *, driver_class: type[Driver] | None = None) -> None:
         super().__init__(driver_class=driver_class or TerminalDriver)
+        self.attention = Attention(self)
         self._last_words: list[str] = []
 
     async def leave(self, return_code: int = 0) -> None:
@@ -45,8 +47,8 @@ class Lifecycle(App[int], inherit_bindings=False):
         raise NotImplementedError
 
     def on_load(self) -> None:
-        TerminalDriver.log = log_file()
-        private_folder(TerminalDriver.log.parent)
+        with suppress(OSError):  # what needs the folder says that it can't be written
+            TerminalDriver.log = private_folder(log_file().parent) / log_file().name
         loop = asyncio.get_running_loop()
         for number in SIGNALS:
             loop.add_signal_handler(number, self._signalled, number)
@@ -58,11 +60,11 @@ class Lifecycle(App[int], inherit_bindings=False):
 
     async def _on_app_blur(self, event: events.AppBlur) -> None:
         event.prevent_default()
-        self.attended = False
+        self.attention.went()
 
     async def _on_app_focus(self, event: events.AppFocus) -> None:
         event.prevent_default()
-        self.attended = True
+        self.attention.came()
         self.attended_since = event.time
 
     def _fatal_error(self) -> None:
