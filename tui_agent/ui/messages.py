@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tui_agent.ui.file_changes import ChangedFile
 
 
-class AgentEvents(Message):
+class AgentEvents(Message, bubble=False):
     """What the run told since the last one, in order: one message, so that a fast stream costs few."""
 
     def __init__(self, waiting: list[AgentEvent]) -> None:

@@ -19,6 +19,7 @@ from tui_agent.ui.panes import call_rows
 from tui_agent.ui.panes.endings import Ending, ending_of, step_limit
 from tui_agent.ui.panes.pane import Pane
 from tui_agent.ui.status import kilobytes
+from tui_agent.ui.widgets.clear import Clear
 from tui_agent.ui.widgets.pieces import CallLine, CallState
 from tui_agent.ui.widgets.reading import Reading
 from tui_agent.ui.widgets.search_field import SearchField
@@ -36,7 +37,7 @@ NOTE_LINES = 3
 """A longer note of the program's own is told by its first line."""
 
 
-class ConversationPane(Pane):
+class ConversationPane(Clear, Pane):
     DEFAULT_CSS = """
     ConversationPane { height: 1fr; }
     """

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
@@ -25,6 +25,7 @@ from tui_agent.ui.panes.changes import Changes
 from tui_agent.ui.panes.conversation import ConversationPane
 from tui_agent.ui.panes.tool_log import ToolLog
 from tui_agent.ui.screens.confirm import ConfirmScreen
+from tui_agent.ui.widgets.clear import ClearHorizontal, ClearVertical
 from tui_agent.ui.widgets.composer import Composer
 from tui_agent.ui.widgets.hint_line import HintLine
 from tui_agent.ui.widgets.pane_bar import PaneBar
@@ -76,9 +77,9 @@ class MainScreen(Screen[None]):
         self._quit_asked = float("-inf")
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="main"):
+        with ClearVertical(id="main"):
             yield self._bar
-            with Horizontal(id="panes"):
+            with ClearHorizontal(id="panes"):
                 yield self.conversation
                 with Vertical(id="side"):
                     yield self.tool_log
