@@ -58,6 +58,7 @@ class Decided:
     decision: Literal["allow", "deny"]
     by: By
     rule: str = ""
+    mode: str = ""
 
 
 class Policy:
@@ -147,7 +148,8 @@ class Policy:
                 self._denials[_identity(pending)] += 1
         decision: Literal["allow", "deny"] = "allow" if allowed else "deny"
         call = pending.call
-        self.log.append(Decided(call.id, call.name, title, decision, answer.by, rule.text if rule else ""))
+        named = rule.text if rule else ""
+        self.log.append(Decided(call.id, call.name, title, decision, answer.by, named, self.mode.value))
 
     def denies(self, path: str) -> bool:
         """A deny rule covers this file, however it is reached."""

@@ -62,6 +62,16 @@ async def _diff(app: TuiApp, words: str) -> None:
     await export_command(app, words)
 
 
+async def _permissions(app: TuiApp, _: str) -> None:
+    runtime = app.turns.runtime
+    if runtime is None:
+        safe.notify(app.main, "No session is open yet.", severity="warning")
+        return
+    from tui_agent.ui.screens.permissions import PermissionsScreen
+
+    app.push_screen(PermissionsScreen(runtime.policy))
+
+
 async def _theme(app: TuiApp, name: str) -> None:
     if not name:
         app.action_change_theme()
@@ -76,6 +86,7 @@ async def _quit(app: TuiApp, _: str) -> None:
 COMMANDS: tuple[Command, ...] = (
     Command("help", "keys and commands", _help),
     Command("mode", "change what runs without asking; without a name, the next mode", _mode, "[name]"),
+    Command("permissions", "rules and grants, and who decided what", _permissions),
     Command("continue", "go on after a step limit, a stop or an error", _go_on),
     Command(
         "undo", "take back the latest turn that changed files, or what is named; asks first", _undo, "[what]"

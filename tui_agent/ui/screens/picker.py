@@ -67,6 +67,10 @@ class Picker(ModalScreen[T]):
         """`text` is ours."""
         self._heading.update(Content(text))
 
+    def show_keys(self, text: str) -> None:
+        """`text` is ours."""
+        self._keys.update(Content(text))
+
     def note(self, text: Content) -> None:
         """A word on the row under the cursor, or on the list; comes through `safe`."""
         self._note.update(text)
