@@ -8,6 +8,7 @@ The file is TOML in the user's configuration folder and is only ever read:
     max_steps = 30
     max_tokens_total = 500000               # of one prompt; no limit without it
     theme = "light"                         # dark, light, or any that /theme lists
+    enter = "newline"                       # then Alt+Enter or Ctrl+S sends
     mouse = false
 
     [keys]                                  # /keys lists the names
@@ -84,6 +85,7 @@ class Settings:
     sandbox: bool = False
     sandbox_net: bool = False
     theme: str | None = None
+    enter: Literal["send", "newline"] = "send"
     mouse: bool = True
     keys: Mapping[str, str] = field(default_factory=dict)
     demo: bool = False
@@ -256,6 +258,7 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
     "sandbox": _switch,
     "sandbox_net": _switch,
     "theme": _text,
+    "enter": _one_of("send", "newline"),
     "mouse": _switch,
     "keys": _keys,
     "base_url": _text,

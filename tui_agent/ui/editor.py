@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,7 +66,7 @@ def edit_outside(app: App[Any], command: list[str], data: bytes, name: str) -> b
         path = Path(folder, os.path.basename(name) or "text")
         path.write_bytes(data)
         try:
-            with app.suspend():
+            with app.suspend(), _without_ctrl_c():
                 code = subprocess.run([*command, str(path)], check=False).returncode
         except SuspendNotSupported:
             raise EditorError("this terminal can't be handed to another program") from None
@@ -76,3 +78,22 @@ def edit_outside(app: App[Any], command: list[str], data: bytes, name: str) -> b
             return path.read_bytes()
         except OSError:
             raise EditorError("the edited file is gone; nothing was changed") from None
+
+
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """Ctrl+C in the editor is the editor's, though the terminal sends it to us as well.
+
+    The loop, which waits, would learn of it afterwards and end the program. Other signals it still learns of.
+    """
+    reader, writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(writer)
+        with open(reader, "rb") as came:
+            numbers = set(came.read()) - {signal.SIGINT, signal.SIGQUIT}
+        for number in numbers:
+            signal.raise_signal(number)
