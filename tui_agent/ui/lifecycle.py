@@ -36,7 +36,8 @@ class Lifecycle(App[int], inherit_bindings=False):
     def __init__(self, *, driver_class: type[Driver] | None = None) -> None:
         super().__init__(driver_class=driver_class or TerminalDriver)
         self.attention = Attention(self)
-        self._last_words: list[str] = []
+        self._last_words = ""
+        self._told = False
 
     async def leave(self, return_code: int = 0) -> None:
         """End the app after what has to be ended first."""
@@ -71,14 +72,14 @@ class Lifecycle(App[int], inherit_bindings=False):
         from tui_agent import crash
         from tui_agent.text import visible
 
-        if (error := self._exception) is not None:
+        if (error := self._exception) is not None and not self._last_words:
             cause = error.error if isinstance(error, WorkerFailed) else error
-            self._last_words.append(visible(crash.report(cause, self.redact)))
+            self._last_words = visible(crash.report(cause, self.redact))
         self.bell()
         self._close_messages_no_wait()
 
     def _print_error_renderables(self) -> None:
-        # Called once the terminal is itself again. Rich would break the path of the report at the margin.
-        for line in self._last_words:
-            print(line, file=sys.__stderr__)
-        self._last_words.clear()
+        # Called when the terminal is itself again. Rich would break the path of the report at the margin.
+        if self._last_words and not self._told:
+            self._told = True
+            print(self._last_words, file=sys.__stderr__)
