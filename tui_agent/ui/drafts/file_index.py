@@ -18,8 +18,12 @@ from tui_agent.ui.drafts.matching import best, narrowed
 MOST = 200_000
 SECONDS = 20.0
 """The walk ends after so many entries, or so long."""
+PAUSE = 0.02
+"""Seconds before a search: the key that asked for it is drawn first, and one that follows at once counts."""
 OLD = 15.0
-"""Seconds after which the list is made anew before the next query."""
+"""Seconds after which the list is made anew before the next query; longer where making it takes long."""
+_PATIENCE = 60
+"""A list lasts so many times as long as it took to make."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +38,12 @@ class Answer:
 class FileIndex:
     """`ask` returns at once; `answer` is called from the thread of the index."""
 
-    def __init__(self, folder: Path, count: int = 50) -> None:
+    def __init__(self, folder: Path, count: int = 40) -> None:
         self.folder = folder
         self._count = count
         self._paths: list[str] = []
         self._lowered: list[str] = []
-        self._made = float("-inf")
+        self._good_until = float("-inf")
         self._before: tuple[str, Sequence[int]] = ("", ())
         self._wanted: tuple[str, Callable[[Answer], None]] | None = None
         self._lock = threading.Lock()
@@ -55,14 +59,18 @@ class FileIndex:
 
     def _work(self) -> None:
         while True:
+            time.sleep(PAUSE)
             with self._lock:
                 wanted, self._wanted = self._wanted, None
                 if wanted is None:
                     self._working = False
                     return
             query, answer = wanted
-            if time.monotonic() - self._made > OLD:
+            if time.monotonic() > self._good_until:
+                began = time.monotonic()
                 self._list()
+                took = time.monotonic() - began
+                self._good_until = began + max(OLD, took * _PATIENCE)
             answer(self.search(query))
 
     def _list(self) -> None:
@@ -85,7 +93,6 @@ class FileIndex:
         self._paths = sorted((path for path in paths if _can_be_mentioned(path)), key=_by_depth)
         self._lowered = [path.lower() for path in self._paths]
         self._before = ("", range(len(self._paths)))
-        self._made = time.monotonic()
 
     def search(self, query: str) -> Answer:
         """The best matches. Only for the thread of the index."""

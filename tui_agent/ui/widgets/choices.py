@@ -42,10 +42,11 @@ class Choices(Widget):
 
     def offer(self, rows: Sequence[Content], chosen: int = 0, hint: str = "") -> None:
         """Show these rows; `hint` stands under them."""
+        before = self.height
         self.rows, self.hint = rows, hint
         self.chosen = max(0, min(chosen, len(rows) - 1))
         self._follow()
-        self.refresh(layout=True)
+        self.refresh(layout=self.height != before)
 
     def move(self, by: int) -> None:
         """Choose another row; from the last one on to the first."""

@@ -10,6 +10,10 @@ class Popup(Choices):
     Popup { display: none; overlay: screen; constrain: none inside; padding: 0 1; }
     """
 
+    _risen = 0
+
     def open(self, is_open: bool) -> None:
         self.display = is_open
-        self.styles.offset = (0, -self.height)
+        if is_open and self.height != self._risen:
+            self._risen = self.height
+            self.styles.offset = (0, -self.height)
