@@ -40,7 +40,7 @@ _ODD = re.compile(rb"\x1b\[[<=>][\d;:]*[ -/]*[@-~]|\x1b\[\?[\d;]*\$p|\x1b\[\?u|\
 # All that the program says to a terminal: colours, cursor, erasing, scrolling, modes, queries.
 _OURS = re.compile(
     r"\x1b\[[\d;:]*m|\x1b\[[\d;]*[ABCDEFGHJKSTdfr]|\x1b\[\?[\d;]+[hl]|\x1b\[\?\d+\$p|\x1b\[[<>=][\d;]*u|\x1b\[\?u"
-    r"|\x1b\[>4(?:;\d)?m|\x1b\[\d? q|\x1b\[0?c|\x1b\[[56]n|\x1b\]1[01];\?(?:\x07|\x1b\\)|\x1b\[1[468]t|\x1b[78]|\x1b\]22;\w+\x07"
+    r"|\x1b\[>4(?:;\d)?m|\x1b\[\d? q|\x1b\[0?c|\x1b\[[56]n|\x1b\]1[01];\?(?:\x07|\x1b\\)|\x1b\[1[468]t|\x1b\[2[23];2t|\x1b\]2;(?:● )?tui-agent: \w+\x07|\x1b[78]|\x1b\]22;\w+\x07"
 )
 _LIVE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
@@ -144,6 +144,8 @@ class Terminal:
         while not condition():
             with self._news:
                 self._news.wait(0.02)
+            if not self._reader.is_alive() and not condition():
+                raise AssertionError(f"the program ended without {what}. The screen:\n{self.screen()}")
             if time.monotonic() > end:
                 raise AssertionError(f"no {what} after {timeout:.0f} s. The screen:\n{self.screen()}")
         return time.monotonic()
@@ -155,9 +157,12 @@ class Terminal:
         return self.wait_until(lambda: not re.search(pattern, self.screen()), f"end of {pattern!r}", timeout)
 
     def quiet(self, seconds: float = 0.6, timeout: float = PATIENCE) -> None:
-        """Wait until nothing was written for so long."""
+        """Wait until nothing is written for so long, counted from now."""
+        now = time.monotonic()
         self.wait_until(
-            lambda: self.chunks and time.monotonic() - self.chunks[-1][0] >= seconds, "quiet", timeout
+            lambda: time.monotonic() - max([now, *(at for at, _ in self.chunks[-1:])]) >= seconds,
+            "quiet",
+            timeout,
         )
 
     # What is done to it ------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,8 @@ from server.threaded import ThreadedAPI
 from terminal.conftest import KEY
 from terminal.harness import PATIENCE, Terminal
 from tools.process_trees import fresh_tag, gone_within, survivors
+
+from tui_agent import paths
 
 READY = r"Ask for a change"
 LONG = reply("word " * 4000, pace=0.01)
@@ -61,16 +64,6 @@ def test_a_closed_terminal_ends_the_program_and_its_commands(busy: tuple[Termina
     term.hang_up()
     assert term.exit_code(10) == 129
     assert gone_within(tag, 3) == {}
-
-
-def test_a_closed_terminal_ends_it_also_where_hangups_are_ignored(terminal: Start) -> None:
-    with ThreadedAPI([LONG]) as api:
-        term = terminal(api=api)
-        term.wait_for(READY)
-        term.send("go\r")
-        term.wait_for("word word")
-        term.hang_up()
-        term.exit_code(10)
 
 
 def test_idle_it_costs_nothing(terminal: Start) -> None:
@@ -163,8 +156,6 @@ raise SystemExit(main())
 def broken(terminal: Start, api: ThreadedAPI, where: str, tmp_path: Path) -> Terminal:
     program = tmp_path / "broken.py"
     program.write_text(BREAK)
-    import sys
-
     term = terminal(api=api, command=[sys.executable, str(program)], env={"BREAK": where})
     term.wait_for(READY)
     term.send("\x1b[O")  # the event whose handler breaks
@@ -190,12 +181,10 @@ def test_a_crash_is_one_line_that_names_a_report_without_secrets(
     assert "local-value" not in report
 
 
-def test_a_broken_thread_leaves_a_report_and_the_program_alive(
-    terminal: Start, tmp_path: Path, _home: Path
-) -> None:
+def test_a_broken_thread_leaves_a_report_and_the_program_alive(terminal: Start, tmp_path: Path) -> None:
     with ThreadedAPI([]) as api:
         term = broken(terminal, api, "thread", tmp_path)
-        logs = _home / ".local/state/tui-agent/log"
+        logs = paths.log_folder()
         term.wait_until(lambda: list(logs.glob("crash-*.log")), "report")
         term.type("still here")
         term.wait_for("› still here", PATIENCE)
@@ -217,8 +206,6 @@ def test_noise_on_the_outputs_of_the_process_is_not_painted(terminal: Start, tmp
         "from tui_agent.cli import main\n"
         "raise SystemExit(main())\n"
     )
-    import sys
-
     with ThreadedAPI([]) as api:
         term = terminal(api=api, command=[sys.executable, str(program)])
         term.wait_for(READY)
