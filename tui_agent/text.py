@@ -77,9 +77,11 @@ def graphemes(text: str) -> list[tuple[str, int]]:
     """What a person calls characters, each with its width in cells."""
     if text.isascii():
         return [(character, 1) for character in text]
-    from rich.cells import split_graphemes
+    from rich.cells import cell_len, split_graphemes
 
-    return [(text[start:end], cells) for start, end, cells in split_graphemes(text)[0]]
+    # Rich counts nothing for what a joiner leads.
+    parts = ((text[start:end], cells) for start, end, cells in split_graphemes(text)[0])
+    return [(part, cells or cell_len(part)) for part, cells in parts]
 
 
 def shorten(text: str, width: int, keep: Literal["head", "tail"] = "head") -> str:

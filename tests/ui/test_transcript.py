@@ -9,7 +9,9 @@ import pytest
 from textual import events
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
+from textual.strip import Strip
 
+from tui_agent.ui.widgets import line_view
 from tui_agent.ui.widgets.pieces import CallLine
 from tui_agent.ui.widgets.reading import Reading
 from tui_agent.ui.widgets.strips import text_of
@@ -440,6 +442,92 @@ async def test_a_piece_that_cannot_be_laid_out_shows_its_text(monkeypatch: pytes
         app.view.add_answer("**answer**")
         await settle(pilot)
         assert shown(app)[:3] == ["› question", "", "  **answer**"]
+
+
+async def test_a_row_that_cannot_be_drawn_says_so_and_the_rest_lives(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    faults: list[BaseException] = []
+    monkeypatch.setattr(line_view.crash, "report", lambda error, redact: faults.append(error))
+    app = Host()
+    async with app.run_test(size=(70, 10)) as pilot:
+        view, draw = app.view, app.view.draw
+
+        def broken(index: int, y: int) -> Strip:
+            if index == 1:
+                raise KeyError
+            return draw(index, y)
+
+        monkeypatch.setattr(view, "draw", broken)
+        for text in ("one", "two", "three"):
+            view.add_prompt(text)
+        await settle(pilot)
+        fault = "✗ This can't be drawn (KeyError): a fault of the program."
+        assert shown(app)[:5] == ["› one", fault, fault, "", "› three"]
+        view.add_prompt("four")
+        await settle(pilot)
+        assert "› four" in shown(app)
+    assert [type(error) for error in faults] == [KeyError]  # one report, not one a row
+
+
+async def test_a_view_that_cannot_be_laid_out_says_so_and_comes_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(line_view.crash, "report", lambda error, redact: "")
+    app = Host()
+    async with app.run_test(size=(70, 6)) as pilot:
+        app.view.add_prompt("one")
+        await settle(pilot)
+        with monkeypatch.context() as broken:
+            broken.setattr(app.view, "settle_around", lambda *_: 1 / 0)
+            app.view.add_prompt("two")
+            await settle(pilot)
+            assert shown(app)[0].startswith("✗ This can't be drawn (ZeroDivisionError)")
+        app.view.add_prompt("three")
+        await settle(pilot)
+        assert shown(app)[:5] == ["› one", "", "› two", "", "› three"]
+
+
+async def test_o_asks_about_one_address_after_the_other() -> None:
+    app = Host()
+    async with app.run_test(size=(60, 12), notifications=True) as pilot:
+        app.view.add_prompt("see https://first.example/a.")
+        app.view.add_answer(
+            "[docs](https://one.example/x_(y)) or <https://two.example/?q=1>, ssh://no.example"
+        )
+        await settle(pilot)
+        await pilot.press("o", "o", "o")
+        assert app.seen == [
+            "https://one.example/x_(y)",
+            "https://two.example/?q=1",
+            "https://one.example/x_(y)",
+        ]
+        await pilot.press("K", "K", "o")
+        assert app.seen[3:] == ["https://first.example/a"]
+        app.view.clear()
+        app.view.add_answer("vscode://x and file:///etc/passwd")
+        await settle(pilot)
+        await pilot.press("o")
+        assert len(app.seen) == 4
+
+
+async def test_the_language_of_a_fence_shows_dimly_and_is_no_part_of_the_text() -> None:
+    app = Host()
+    async with app.run_test(size=(40, 12)) as pilot:
+        source = "```python title=x\nprint(1)\nprint(2)\n"
+        app.view.stream_text(source)
+        await settle(pilot)
+        live = shown(app)
+        app.view.stream_text("```\n")
+        app.view.end_text()
+        await settle(pilot)
+        assert shown(app) == live
+        assert live[0] == "   print(1)" + " " * 22 + "python"
+        assert "python" not in live[1]
+        await pilot.press("J", "v", "j", "y")
+        assert app.seen == ["print(1)\nprint(2)"]
+        label = app.screen._compositor.render_strips()[0]._segments[-1]
+        assert label.text.strip() == "python"
 
 
 async def test_a_note_above_the_text_that_is_read_does_not_move_it() -> None:

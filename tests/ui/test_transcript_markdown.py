@@ -224,6 +224,7 @@ def test_the_live_fence_looks_like_the_closed_one() -> None:
             whole = markdown_rows(shown + "\n```", 40)
             assert [row.text for row in live.rows] == [row.text for row in whole]
             assert all(row.fill for row in live.rows)
+            assert [row.label for row in live.rows] == [row.label for row in whole]
 
 
 def test_live_rows_are_those_of_the_text_at_once() -> None:

@@ -109,6 +109,7 @@ KEYS: tuple[Key, ...] = (
     Key("N", "", "", "next_hit(-1)", "conversation"),
     Key("e", "e", "open or fold all", "toggle_all", "conversation"),
     Key("l", "l", "show the call in the tool log", "activate", "conversation"),
+    Key("o", "o", "open a web address; shows the whole of it and asks", "open_address", "conversation"),
     Key("enter,space", "Enter", "open or fold the call", "open", "tool log", "open"),
     Key(
         "x",

@@ -14,8 +14,9 @@ Limits: no border, no padding (rows are handed to the compositor directly).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import ClassVar
 
 from rich.style import Style as RichStyle
@@ -29,7 +30,8 @@ from textual.style import Style
 from textual.theme import Theme
 from textual.widget import Widget
 
-from tui_agent.ui.widgets.strips import highlight, lean, text_of
+from tui_agent import crash
+from tui_agent.ui.widgets.strips import build, highlight, lean, text_of
 
 WHEEL = 3
 """Rows for one step of the wheel."""
@@ -71,6 +73,7 @@ class LineView(ScrollView, can_focus=True):
         self._looks: dict[str, RichStyle] = {}
         self._painted: list[Strip] = []
         self._holding = False
+        self._reported = False
 
     # What a subclass gives ---------------------------------------------------------------------------
 
@@ -192,8 +195,22 @@ class LineView(ScrollView, can_focus=True):
         if strip is None:
             if len(self._strips) > 4 * self.size.height + 200:
                 self._strips.clear()
-            strip = self._strips[y] = self._filtered(self.row_strip(y, self.size.width))
+            strip = self._strips[y] = self.guarded(partial(self.row_strip, y, self.size.width))
         return strip
+
+    def guarded(self, draw: Callable[[], Strip]) -> Strip:
+        """What `draw` gives. If it fails, a row that says so: the rest of the screen lives on."""
+        try:
+            return self._filtered(draw())
+        except Exception as error:
+            return self._fault(error)
+
+    def _fault(self, error: Exception) -> Strip:
+        if not self._reported:
+            self._reported = True  # one report of a view: a fault in each row would be thousands
+            crash.report(error, getattr(self.app, "redact", str))
+        words = f"✗ This can't be drawn ({type(error).__name__}): a fault of the program."
+        return build(((words, "bold $text-error"),), self.size.width, self.look)
 
     def _filtered(self, strip: Strip) -> Strip:
         """NO_COLOR and the like, which the styles cache that we go around would apply."""
@@ -203,6 +220,15 @@ class LineView(ScrollView, can_focus=True):
 
     def _view(self) -> list[Strip]:
         """The rows in view, now; remembered as what is painted."""
+        try:
+            self._painted = self.rows_in_view()
+        except Exception as error:
+            blank = Strip.blank(self.size.width, self.look(""))
+            self._painted = [self._fault(error), *[blank] * (self.size.height - 1)][: self.size.height]
+        return self._painted
+
+    def rows_in_view(self) -> list[Strip]:
+        """Find the place of the view in its rows, and draw those."""
         width, height = self.size
         if width != self._arranged:
             if self._arranged and self.text_selection is not None:
@@ -221,8 +247,7 @@ class LineView(ScrollView, can_focus=True):
             strips = [self._selected(strip, self._top + y, selection) for y, strip in enumerate(strips)]
         if len(strips) < height:
             strips += [self._filtered(Strip.blank(width, self.look("")))] * (height - len(strips))
-        self._painted = self.decorate(strips)
-        return self._painted
+        return self.decorate(strips)
 
     def _selected(self, strip: Strip, y: int, selection: Selection) -> Strip:
         if (span := selection.get_span(y)) is None:

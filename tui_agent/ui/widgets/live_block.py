@@ -52,6 +52,7 @@ class LiveBlock:
         self._open = False
         self._blanks = 0
         self._fence: re.Pattern[str] | None = None
+        self._language = ""
         self._add(source)
 
     def feed(self, text: str) -> list[str]:
@@ -103,6 +104,7 @@ class LiveBlock:
         line = self.source[self._line_at :]
         if self._line_at == 0 and (opening := _FENCE.match(line)):
             self._fence = _closing(opening[1])
+            self._language = "".join(line[opening.end() :].split(maxsplit=1)[:1])
             self.rows.clear()
         elif self._fence is not None and self._fence.fullmatch(line):
             self.rows.pop()
@@ -128,7 +130,8 @@ class LiveBlock:
     def _rows(self, line: str) -> list[TextRow]:
         if self._fence is None:
             return flow(((line, ""),), Margin.plain(), self.width)
-        return code_rows(Code(line, ""), range(1), Margin.plain(), self.width)
+        label = "" if self.rows else self._language
+        return code_rows(Code(line, ""), range(1), Margin.plain(), self.width, label)
 
 
 def closed_blocks(complete: str) -> tuple[list[str], int]:

@@ -120,7 +120,7 @@ class _Layout:
         code = Code(untabbed(text.removesuffix("\n")), "".join(language))
         count = len(code.lines)
         shown = count if self.expanded or count <= CAP + CAP // 4 else CAP
-        rows = code_rows(code, range(shown), margin, self.width)
+        rows = code_rows(code, range(shown), margin, self.width, code.language)
         return rows + self._more(count - shown, "line", margin)
 
     def _more(self, left_out: int, noun: str, margin: Margin) -> list[TextRow]:

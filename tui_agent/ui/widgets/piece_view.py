@@ -9,6 +9,7 @@ keeps the piece and row at the top of the view where they are.
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import partial
 from itertools import accumulate
 
 from textual.strip import Strip
@@ -16,7 +17,7 @@ from textual.strip import Strip
 from tui_agent.text import width_of
 from tui_agent.ui.widgets.line_view import LineView
 from tui_agent.ui.widgets.pieces import CallPiece, Piece
-from tui_agent.ui.widgets.rows import Code, CodeRow, TextRow
+from tui_agent.ui.widgets.rows import Code, CodeRow, Runs, TextRow
 from tui_agent.ui.widgets.strips import build
 
 KEPT = 60
@@ -142,13 +143,13 @@ class PieceView(LineView):
             piece.settle(self.size.width)
         return piece.height != height
 
-    def _view(self) -> list[Strip]:
+    def rows_in_view(self) -> list[Strip]:
         if self.pieces:
             if self.following:
                 self.settle_around(len(self.pieces) - 1)
             else:
                 self._settle_at_top()
-        return super()._view()
+        return super().rows_in_view()
 
     def _settle_at_top(self) -> None:
         index, offset = self.locate(min(self.top, self.row_count - 1))
@@ -200,7 +201,7 @@ class PieceView(LineView):
         strip = piece.strips.get(offset)
         if strip is None:
             self._keep(piece)
-            strip = piece.strips[offset] = self._filtered(self.draw(index, y))
+            strip = piece.strips[offset] = self.guarded(partial(self.draw, index, y))
         return strip
 
     def draw(self, index: int, y: int) -> Strip:
@@ -212,8 +213,17 @@ class PieceView(LineView):
             self._colour(row.code, self.pieces[index])
         runs = row.runs
         if row.fill:
-            runs = (*runs, (" " * max(0, self.size.width - width_of(row.text)), row.fill))
+            runs = (*runs, *self._filled(row))
         return build(runs, self.size.width, self.look)
+
+    def _filled(self, row: TextRow) -> Runs:
+        """What comes after the text of a row, up to its end."""
+        room = max(0, self.size.width - width_of(row.text))
+        label = row.label if isinstance(row, CodeRow) else ""
+        taken = width_of(label) + 1
+        if not label or room < taken + 2:
+            return ((" " * room, row.fill),)
+        return ((" " * (room - taken), row.fill), (f"{label} ", f"$foreground 70% {row.fill}"))
 
     def _keep(self, piece: Piece) -> None:
         self._kept.pop(piece, None)

@@ -7,7 +7,7 @@ is the source: no padding, no marks, no breaks that only the width made.
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -20,11 +20,11 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from tui_agent.ui import keys
+from tui_agent.ui.widgets.addresses import addresses
 from tui_agent.ui.widgets.piece_view import PieceView
 from tui_agent.ui.widgets.pieces import CallPiece, MarkdownPiece, Piece, PromptPiece
 from tui_agent.ui.widgets.strips import LeanStrip, highlight, text_of
 
-_URL = re.compile(r"https?://[^\s<>\"'`\]}|]+")
 _HIT = RichStyle(reverse=True)
 
 
@@ -39,7 +39,7 @@ class Reading(PieceView):
             self.call_id = call_id
 
     class LinkActivated(Message):
-        """A click on an address. Nothing is opened before the person has said yes to the whole of it."""
+        """The person points at an address. Nothing is opened before a yes to the whole of it."""
 
         def __init__(self, url: str) -> None:
             super().__init__()
@@ -60,9 +60,11 @@ class Reading(PieceView):
         self._hit: Piece | None = None
         self._rows_from: int | None = None
         self._row_at = 0
+        self._asked: tuple[Piece | None, int] = None, 0
 
     def clear(self) -> None:
         self._cursor = self._hit = self._rows_from = None
+        self._asked = None, 0
         super().clear()
 
     # The block cursor --------------------------------------------------------------------------------
@@ -115,9 +117,7 @@ class Reading(PieceView):
     def action_open(self) -> None:
         piece = self._cursor
         if piece is None:
-            bottom = min(self.top + self.size.height, self.row_count) - 1
-            in_view = range(self.locate(bottom)[0], self.locate(self.top)[0] - 1, -1) if self.pieces else ()
-            piece = next((self.pieces[i] for i in in_view if self.pieces[i].expandable), None)
+            piece = next((piece for piece in self._in_view() if piece.expandable), None)
         if piece is not None:
             self.toggle(piece)
 
@@ -177,8 +177,25 @@ class Reading(PieceView):
         parts = [self.row_copy(row) for row in range(first, last + 1)]
         at = sum(len(text) - gutter for gutter, text, _ in parts[: y - first]) + x - parts[y - first][0]
         joined = "".join(text[gutter:] for gutter, text, _ in parts)
-        match = next((m for m in _URL.finditer(joined) if m.start() <= at < m.end()), None)
-        return "" if match is None else match[0].rstrip(".,;:!?)")
+        return next((address.url for address in addresses(joined) if address.start <= at < address.end), "")
+
+    def action_open_address(self) -> None:
+        """Ask about the address in the block under the cursor, or the last one in view; again: the next."""
+        piece = self._cursor or next((p for p in self._in_view() if any(addresses(p.searched()))), None)
+        found = [] if piece is None else [address.url for address in addresses(piece.searched())]
+        if not found:
+            self.notify("There is no web address here.", markup=False)
+            return
+        asked, place = self._asked
+        place = (place + 1) % len(found) if asked is piece else 0
+        self._asked = piece, place
+        self.post_message(self.LinkActivated(found[place]))
+
+    def _in_view(self) -> Iterator[Piece]:
+        """The pieces in view, the last first."""
+        if self.pieces:
+            bottom = min(self.top + self.size.height, self.row_count) - 1
+            yield from reversed(self.pieces[self.locate(self.top)[0] : self.locate(bottom)[0] + 1])
 
     # Search ------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tui_agent.text import width_of
+from tui_agent.text import one_line, width_of
 from tui_agent.ui.widgets.strips import Run
 from tui_agent.ui.widgets.wrap import cuts, spans
 
@@ -58,12 +58,16 @@ class Code:
 
 
 class CodeRow(TextRow):
-    """A piece of one line of code; its colours come when it is first looked at."""
+    """A piece of one line of code; its colours come when it is first looked at.
 
-    __slots__ = ("code", "end", "line", "start")
+    `label` stands at the end of the row where there is room. It is no part of the text.
+    """
+
+    __slots__ = ("code", "end", "label", "line", "start")
 
     def __init__(self, prefix: Runs, code: Code, line: int, start: int, end: int, after: str) -> None:
         super().__init__(prefix, sum(len(text) for text, _ in prefix), after, CODE_FILL)
+        self.label = ""
         self.code = code
         self.line = line
         self.start = start
@@ -88,6 +92,8 @@ class MoreRow(TextRow):
 
 
 CODE_FILL = "on $surface"
+LABEL = 16
+"""Columns that the name of a language takes at most."""
 
 
 class Margin:
@@ -153,12 +159,14 @@ def flow(runs: Sequence[Run], margin: Margin, width: int) -> list[TextRow]:
     return rows
 
 
-def code_rows(code: Code, lines: range, margin: Margin, width: int) -> list[TextRow]:
-    """Lines of code, each cut where the row ends, on a ground of their own."""
+def code_rows(code: Code, lines: range, margin: Margin, width: int, label: str = "") -> list[TextRow]:
+    """Lines of code, each cut where the row ends, on a ground of their own; `label` is for the first row."""
     room = max(1, width - margin.width - 2)
     rows: list[TextRow] = []
     for line in lines:
         for start, end, after in cuts(code.lines[line], room):
             prefix, _ = margin.take()
-            rows.append(CodeRow((*prefix, (" ", CODE_FILL)), code, line, start, end, after))
+            rows.append(row := CodeRow((*prefix, (" ", CODE_FILL)), code, line, start, end, after))
+            if len(rows) == 1:
+                row.label = one_line(label, LABEL)
     return rows
