@@ -83,10 +83,13 @@ def folded(draft: Draft) -> Draft:
 
 
 def adopted(draft: Draft, taken: Mapping[str, str]) -> Draft:
-    """The same draft beside other pastes: labels that they have are changed."""
-    renamed = {
-        label: fold(text, taken) for label, text in draft.pastes.items() if taken.get(label, text) != text
-    }
+    """The same draft beside other pastes: labels that they have for other texts are changed."""
+    renamed: dict[str, str] = {}
+    known = {**draft.pastes, **taken}
+    for label, text in draft.pastes.items():
+        if known[label] != text:
+            renamed[label] = fold(text, known)
+            known[renamed[label]] = text
     if not renamed:
         return draft
     text = _labels(renamed).sub(lambda found: renamed[found[0]], draft.text)
