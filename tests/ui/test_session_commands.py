@@ -174,6 +174,21 @@ async def test_a_session_that_is_open_elsewhere_comes_as_a_copy_and_says_so(
     other.close()
 
 
+async def test_a_session_that_is_not_there_leaves_the_present_one(
+    messages_api: StartAPI, folder: Path
+) -> None:
+    api = await messages_api("one", "two")
+    async with desk(api, folder) as at:
+        await at.opened()
+        await at.say("first")
+        present = at.runtime
+        await at.enter("/resume 1999")
+        await until(at.pilot, lambda: any("no session '1999'" in n.message for n in at.app._notifications))
+        assert at.runtime is present
+        await at.say("second")
+    assert len(api.requests[-1].body["messages"]) == 3
+
+
 async def test_a_run_is_not_left_by_accident(messages_api: StartAPI, folder: Path) -> None:
     api = await messages_api("a", reply("slow", delay=30))
     old = await made(api, folder, "first")

@@ -15,12 +15,18 @@ if TYPE_CHECKING:
     from tui_agent.ui.app import TuiApp
 
 
-def idle(app: TuiApp, what: str) -> Runtime | None:
-    """The open runtime, if no run is on; otherwise the person is told to stop it first."""
-    runtime = app.turns.runtime
-    if app.turns.run is not None:
+def busy(app: TuiApp, what: str) -> bool:
+    """Whether a run is on; then the person is told to stop it first."""
+    if on := app.turns.run is not None:
         safe.notify(app.main, f"A run is on. Stop it first (Escape), then {what}.", severity="warning")
+    return on
+
+
+def idle(app: TuiApp, what: str) -> Runtime | None:
+    """The open runtime, if no run is on."""
+    if busy(app, what):
         return None
+    runtime = app.turns.runtime
     if runtime is None:
         safe.notify(app.main, "No session is open yet.", severity="warning")
     return runtime
@@ -28,13 +34,20 @@ def idle(app: TuiApp, what: str) -> Runtime | None:
 
 async def resume(app: TuiApp, identity: str) -> None:
     """`/resume`, `/resume ID`."""
-    if app.turns.run is not None:
-        idle(app, "resume another session")
+    if busy(app, "resume another session"):
         return
-    if identity:
-        await app.open_session(identity)
-    elif chosen := await choose(app):
+    chosen = await in_thread(_find, identity, app.settings.folder) if identity else await choose(app)
+    if chosen is not None:
         await go_to(app, chosen)
+    elif identity:
+        safe.notify(app.main, f"There is no session {identity!r}. /resume lists them.", severity="warning")
+
+
+def _find(identity: str, folder: Path) -> Summary | None:
+    """In a thread: what it imports takes a while, too."""
+    from tui_agent.session.index import find
+
+    return find(identity, folder)
 
 
 async def choose(app: TuiApp) -> Summary | None:
@@ -52,7 +65,7 @@ async def go_to(app: TuiApp, summary: Summary) -> None:
     runtime = app.turns.runtime
     if runtime is not None and runtime.session.id == summary.id:
         return
-    if idle(app, "resume another session") is None and app.turns.run is not None:
+    if busy(app, "resume another session"):  # a queued prompt may have begun meanwhile
         return
     folder = Path(summary.folder) if summary.folder else app.settings.folder
     await app.open_session(summary.id, folder if folder.is_dir() else app.settings.folder)

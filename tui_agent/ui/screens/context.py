@@ -14,8 +14,8 @@ from tui_agent.ui.status import share
 if TYPE_CHECKING:
     from tui_agent.session.contents import Contents
 
-WIDTH = 40
-_NAMES = 20
+WIDTH = 20
+_NAMES = 18
 
 
 class ContextScreen(Dialog[None]):
@@ -38,10 +38,10 @@ def picture(model: str, contents: Contents) -> Content:
     largest = max((tokens for _, tokens in contents.parts), default=0)
     lines.append(Content(""))
     for name, tokens in contents.parts:
-        label = f"{name:<{_NAMES}}{tokens:>10,}  "
+        label = f"{name:<{_NAMES}}{tokens:>9,}  "
         lines.append(Content.assemble(label, _bar(tokens, largest, "$text-accent", rest=False)))
     if window:
-        lines.append(Content.styled(f"{'free':<{_NAMES}}{max(0, window - filled):>10,}", "$foreground 75%"))
+        lines.append(Content.styled(f"{'free':<{_NAMES}}{max(0, window - filled):>9,}", "$foreground 75%"))
     lines.append(Content(""))
     lines.append(Content("Parts are estimates; the whole is what the provider counted, as far as it has."))
     lines.append(Content("/compact makes it short, /rewind goes back, /clear begins anew."))

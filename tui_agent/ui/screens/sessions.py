@@ -206,6 +206,6 @@ def ago(seconds: float) -> str:
     """An age for the eye: `now`, `5 min`, `3 h`, `2 days`."""
     for size, unit in ((86_400, "day"), (3600, "h"), (60, "min")):
         count = int(seconds // size)
-        if count:
+        if count > 0:
             return plural(count, unit) if unit == "day" else f"{count} {unit}"
     return "now"
