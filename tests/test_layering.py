@@ -24,9 +24,10 @@ EDGES: dict[str, set[str]] = {
     "undo": BELOW_RUNTIME,
     "parts": BELOW_RUNTIME | {"undo"},
     "masking": BELOW_RUNTIME,
+    "discreet": BELOW_RUNTIME,
     "context": BELOW_RUNTIME | {"parts"},
     "live_output": {"agent"},
-    "runtime": BELOW_RUNTIME | {"parts", "undo", "context", "live_output"},
+    "runtime": BELOW_RUNTIME | {"parts", "undo", "context", "discreet", "live_output"},
     **{
         part: BELOW_RUNTIME | {"masking", "runtime", "undo"} for part in ("headless", "plain", "ui", "doctor")
     },

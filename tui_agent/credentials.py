@@ -35,11 +35,24 @@ class Credentials:
         forms = {form for value in values for form in _encodings(value)}
         return tuple(sorted(forms, key=len, reverse=True))
 
+    @cached_property
+    def _byte_forms(self) -> tuple[bytes, ...]:
+        return tuple(form.encode("utf-8", "surrogateescape") for form in self._forms)
+
     def redact(self, text: str) -> str:
         for form in self._forms:
             if form in text:
                 text = text.replace(form, REDACTED)
         return text
+
+    def are_in(self, data: bytes) -> bool:
+        return any(form in data for form in self._byte_forms)
+
+    def redact_bytes(self, data: bytes) -> bytes:
+        for form in self._byte_forms:
+            if form in data:
+                data = data.replace(form, REDACTED.encode())
+        return data
 
 
 def _is_secret(value: str) -> bool:

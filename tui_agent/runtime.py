@@ -36,6 +36,7 @@ from tui_agent.agent.history import History
 from tui_agent.agent.messages import Prompt
 from tui_agent.branch import branch_of
 from tui_agent.context import Context
+from tui_agent.discreet import DiscreetTool, without
 from tui_agent.live_output import LiveOutput
 from tui_agent.parts import model_for, policy_for, sandbox_for, session_for
 from tui_agent.permissions.broker import Ask, Broker
@@ -113,7 +114,8 @@ class Runtime:
         workspace.may_read = lambda path: not self.policy.denies(path)
         workspace.hides = self.policy.hides
         workspace.seen.update(seen_in(self.session.events))
-        self.changes = Changes(workspace, self.session.place, self._notify)
+        keys = self.settings.credentials
+        self.changes = Changes(workspace, self.session.place, self._notify, secret=keys.are_in)
         for event in self.session.events:
             self.changes.apply(event)
         tools: Sequence[AgentTool] = self.changes.watched(
@@ -125,8 +127,11 @@ class Runtime:
                 wrap=self._sandbox.wrap if self._sandbox else None,
                 sandbox=self._sandbox.words if self._sandbox else "",
                 env_pass=self.settings.env_pass,
+                scrub=keys.redact_bytes,
             )
         )
+        if keys:
+            tools = [DiscreetTool(tool, keys.redact) for tool in tools]
         started = next((e for e in self.session.events if e.type == "session_started"), None)
         if started is not None:
             tools = as_declared(tools, started)
@@ -210,7 +215,8 @@ class Runtime:
         """The person's words with what they mention: files, folders, pictures."""
         from tui_agent.tools.attachments import with_attachments
 
-        return await with_attachments(self.workspace, text)
+        blocks = await with_attachments(self.workspace, text)
+        return without(blocks, self.settings.credentials.redact)
 
     def steer(self, content: Prompt) -> NoteAdded:
         return self.agent.steer(content)
@@ -224,10 +230,17 @@ class Runtime:
         from tui_agent.tools.run_command import Surroundings
 
         spill = self.session.place / "output"
-        around = Surroundings(self.workspace, self.jobs, spill_folder=spill, env_pass=self.settings.env_pass)
+        keys = self.settings.credentials
+        around = Surroundings(
+            self.workspace,
+            self.jobs,
+            spill_folder=spill,
+            env_pass=self.settings.env_pass,
+            scrub=keys.redact_bytes,
+        )
         note = await run_own_command(around, command, signal, call_id, self._on_event, self.session.append)
         if told:
-            self.agent.note(note)
+            self.agent.note(keys.redact(note))
 
     def stop_call(self, call_id: str, reason: str = "user") -> bool:
         return self.agent.stop_call(call_id, reason)

@@ -75,3 +75,13 @@ def test_a_copy_of_a_session_holds_what_the_first_one_held(tmp_path: Path) -> No
     copy.adopt(tmp_path / "first")
     copy.adopt(tmp_path / "none")
     assert copy.get(name) == b"content"
+
+
+def test_what_is_secret_is_never_kept(tmp_path: Path) -> None:
+    told: list[str] = []
+    kept = Checkpoints(tmp_path, told.append, secret=lambda data: b"key" in data)
+    assert kept.keep(b"a key") is None
+    assert kept.keep(b"the key") is None
+    assert told == ["Files that hold the key are not kept, so their changes can't be undone."]
+    assert kept.keep(b"other") is not None
+    assert [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()] == [b"other"]

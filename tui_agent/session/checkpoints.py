@@ -25,18 +25,23 @@ MOST = 512_000_000
 
 
 class Checkpoints:
-    """The contents that a session holds, below `place`. Why one can't be kept is told to `notify`, once."""
+    """The contents that a session holds, below `place`. Why one can't be kept is told to `notify`, once.
+
+    What is `secret` is never kept.
+    """
 
     def __init__(
         self,
         place: Path,
         notify: Callable[[str], None] = lambda text: None,
         *,
+        secret: Callable[[bytes], bool] = lambda data: False,
         largest: int = LARGEST,
         most: int = MOST,
     ) -> None:
         self.folder = place / FOLDER
         self._notify = notify
+        self._secret = secret
         self._largest = largest
         self._most = most
         self._size: int | None = None
@@ -56,6 +61,9 @@ class Checkpoints:
                 self._tell(
                     f"Files over {_mega(self._largest)} are not kept, so their changes can't be undone."
                 )
+                return None
+            if self._secret(data):
+                self._tell("Files that hold the key are not kept, so their changes can't be undone.")
                 return None
             if self._used() + len(data) > self._most:
                 self._tell(

@@ -40,6 +40,7 @@ def coding_tools(
     wrap: Callable[[list[str]], list[str]] | None = None,
     sandbox: str = "",
     env_pass: Collection[str] = (),
+    scrub: Callable[[bytes], bytes] = bytes,
 ) -> list[AgentTool]:
     """All tools, for an `Agent`. What is not about files is for commands, see `run_command.Surroundings`."""
     from tui_agent.tools.edit_file import EditFile
@@ -66,6 +67,7 @@ def coding_tools(
             wrap=wrap,
             sandbox=sandbox,
             env_pass=env_pass,
+            scrub=scrub,
         ),
         job_tool(jobs),
     ]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,6 +27,8 @@ MOST = LIMIT + 1000
 SPILL_CAP = 64 * 1024 * 1024
 LINE = 16 * 1024
 """An unfinished line is held back this long, in bytes, in case it gets overwritten."""
+OVERLAP = 1024
+"""Bytes of a long unfinished line that wait for the rest, since a secret may end in it."""
 LIVE = 4_000
 """Bytes at the end that are shown while a command runs."""
 NEAR = 4_000
@@ -77,10 +80,21 @@ class Spill:
 
 
 class Capture:
-    """`folder` is where a spill may be made; without one, what memory doesn't keep is only counted."""
+    """`folder` is where a spill may be made; without one, what memory doesn't keep is only counted.
 
-    def __init__(self, folder: Path | None = None, *, head: int = HEAD, tail: int = TAIL) -> None:
+    `scrub` takes out what must not be kept anywhere; it sees whole lines, or a long one in overlapping parts.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None = None,
+        *,
+        scrub: Callable[[bytes], bytes] = bytes,
+        head: int = HEAD,
+        tail: int = TAIL,
+    ) -> None:
         self._folder = folder
+        self._scrub = scrub
         self._most_head, self._most_tail = head, tail
         self._lock = threading.Lock()
         self._head, self._tail = bytearray(), bytearray()
@@ -103,21 +117,23 @@ class Capture:
             if b"\r" in line:  # a CR at the end may yet turn out to be half of a CRLF
                 line = last_frame(line) + (b"\r" if line.endswith(b"\r") else b"")
             if len(line) > LINE:
-                done, line = done + line, b""
+                line = self._scrub(line)  # what is cut in two here would not be found later
+                done, line = done + line[:-OVERLAP], line[-OVERLAP:]
             self._line = line
-            self._keep(done)
+            self._keep(self._scrub(done))
 
     def latest(self) -> str:
         """The end of the output, for the eye, while it grows."""
         with self._lock:
             held = bytes(self._head + self._tail if len(self._tail) < LIVE else self._tail)
-            data = (held + self._line)[-LIVE:]
-            return plain(data[_start(data) :] if len(held) + len(self._line) > LIVE else data)
+            line = self._scrub(self._line)
+            data = (held + line)[-LIVE:]
+            return plain(data[_start(data) :] if len(held) + len(line) > LIVE else data)
 
     def take(self) -> str:
         """What came since the last `take`, for the model: head, what was left out and where it is, tail."""
         with self._lock:
-            self._keep(last_frame(self._line))
+            self._keep(self._scrub(last_frame(self._line)))
             head, tail, seen = bytes(self._head), bytes(self._tail), self._seen
             self._line, self._seen = b"", 0
             self._head.clear()

@@ -82,12 +82,11 @@ class Jobs:
         self._watches: set[asyncio.Task[None]] = set()
 
     def start(
-        self, command: str, argv: Sequence[str], *, folder: str, env: Mapping[str, str], spill: Path | None
+        self, command: str, argv: Sequence[str], *, folder: str, env: Mapping[str, str], capture: Capture
     ) -> Job:
         if sum(job.running for job in self._jobs.values()) >= MOST:
             raise ToolError(f"{MOST} background jobs are running; stop one first. Nothing ran.")
         self._count += 1
-        capture = Capture(spill)
         process = Supervised(argv, folder=folder, env=env, output=capture.feed, linger=True)
         job = self._jobs[f"job-{self._count}"] = Job(f"job-{self._count}", command, process.start(), capture)
         watch = asyncio.create_task(self._watch(job))

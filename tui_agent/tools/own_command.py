@@ -67,7 +67,7 @@ async def _run(
     around: Surroundings, command: str, signal: CancelSignal, call_id: str, show: Emit
 ) -> CommandResult:
     check_command(command)
-    capture = Capture(around.spill_folder)
+    capture = around.capture()
     grown = asyncio.Event()
     loop = asyncio.get_running_loop()
 

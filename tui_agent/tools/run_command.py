@@ -54,7 +54,7 @@ class Surroundings:
     `on_output(call_id, text)` gets the latest output while a command runs, up to ten times a second, on the
     loop; each text replaces the one before. `spill_folder` takes output that is too long for memory. `wrap`
     puts a sandbox in front of bash, and `sandbox` says in words what that holds. `env_pass` names variables
-    that are never withheld.
+    that are never withheld. `scrub` takes out of all output what must not be kept anywhere.
     """
 
     workspace: Workspace
@@ -64,6 +64,7 @@ class Surroundings:
     wrap: Wrap | None = None
     sandbox: str = ""
     env_pass: Collection[str] = field(default=())
+    scrub: Callable[[bytes], bytes] = bytes
 
     def argv(self, command: str) -> list[str]:
         bash = "/bin/bash" if os.access("/bin/bash", os.X_OK) else shutil.which("bash")
@@ -86,6 +87,9 @@ class Surroundings:
             )
         by_descriptor = f"/proc/self/fd/{fd}"
         return by_descriptor if os.path.isdir(by_descriptor) else str(root)
+
+    def capture(self) -> Capture:
+        return Capture(self.spill_folder, scrub=self.scrub)
 
     def env(self) -> dict[str, str]:
         return child_env(os.environ, str(self.workspace.root), self.env_pass)
@@ -151,7 +155,7 @@ class RunCommandTool(AgentTool):
             around.argv(shown.command),
             folder=around.folder(),
             env=around.env(),
-            spill=around.spill_folder,
+            capture=around.capture(),
         )
         said = f"started in the background as {job.id}, in {shown.folder}"
         todo = f"Read its output with job(id={job.id!r}), stop it with job(id={job.id!r}, action='stop')."
@@ -160,7 +164,7 @@ class RunCommandTool(AgentTool):
 
     async def _in_foreground(self, shown: Command, notes: list[str], signal: CancelSignal) -> ToolOutput:
         around = self._around
-        capture = Capture(around.spill_folder)
+        capture = around.capture()
         try:
             ended = await run(
                 around.argv(shown.command),
@@ -237,7 +241,9 @@ def run_command_tool(
     wrap: Wrap | None = None,
     sandbox: str = "",
     env_pass: Collection[str] = (),
+    scrub: Callable[[bytes], bytes] = bytes,
 ) -> RunCommandTool:
     """The tool for one session; see `Surroundings` for what the parameters mean."""
-    around = Surroundings(workspace, jobs or Jobs(), on_output, spill_folder, wrap, sandbox, env_pass)
+    jobs = jobs or Jobs()
+    around = Surroundings(workspace, jobs, on_output, spill_folder, wrap, sandbox, env_pass, scrub)
     return RunCommandTool(around)

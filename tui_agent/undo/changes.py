@@ -40,11 +40,18 @@ class Export:
 
 
 class Changes:
-    """`place` is the session's folder, `notify` hears what can't be kept or listed."""
+    """`place` is the session's folder; `notify` hears what isn't kept or listed, as what is `secret`."""
 
-    def __init__(self, workspace: Workspace, place: Path, notify: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        place: Path,
+        notify: Callable[[str], None],
+        *,
+        secret: Callable[[bytes], bool] = lambda data: False,
+    ) -> None:
         self.ledger = Ledger()
-        self.checkpoints = Checkpoints(place, notify)
+        self.checkpoints = Checkpoints(place, notify, secret=secret)
         self._workspace = workspace
         self._place = place
         self._watch = Watch(workspace, self.checkpoints, self._known, notify)
