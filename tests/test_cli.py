@@ -54,6 +54,8 @@ def test_version_and_help(tmp_path: Path) -> None:
         (["--max-steps", "0"], "'0' is not a whole number from 1"),
         (["--max-steps", "-3"], "--max-steps"),
         (["--max-steps", "1.5"], "'1.5' is not a whole number from 1"),
+        (["--theme", "no-such"], "there is no theme no-such. Themes: dark, light, ansi-dark, "),
+        (["--plain", "-p", "x"], "--plain is a conversation and -p is one turn"),
         (["nowhere"], "the folder nowhere does not exist"),
         (["file"], "file is a file. Name the folder to work in"),
         ([""], "the folder's name is empty"),

@@ -55,7 +55,7 @@ def _main(argv: list[str]) -> int:
         return doctor(argv[1:])
     options = read_options(argv)
     folder = read_folder(options.folder)
-    if options.resume == "" and not (options.prompt is None and _at_a_terminal()):
+    if options.resume == "" and (options.plain or options.prompt is not None or not _at_a_terminal()):
         return _list_sessions(folder)
     if options.plain and options.prompt is not None:
         raise Usage("--plain is a conversation and -p is one turn: leave one of them out.")
@@ -140,14 +140,12 @@ def _crashes_reported(settings: Settings) -> Iterator[None]:
 def _show(settings: Settings) -> int:
     """The screen. Whatever happens in it, the terminal comes back and no command stays."""
     from tui_agent import terminal
-
-    if problem := terminal.problem():
-        raise Usage(problem)
     from tui_agent.ui import themes
+
+    if problem := themes.problem(settings.theme) or terminal.problem():
+        raise Usage(problem)
     from tui_agent.ui.app import TuiApp
 
-    if problem := themes.problem(settings.theme):
-        raise Usage(problem)
     app = TuiApp(settings)
     try:
         with terminal.kept():

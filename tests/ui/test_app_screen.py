@@ -102,11 +102,6 @@ async def test_a_key_press_starts_the_demo_on_a_copy_that_goes_at_the_end() -> N
     assert not folder.exists()
 
 
-async def test_an_unknown_theme_is_told() -> None:
-    async with Host(theme="no-such").run_test(size=(100, 30), notifications=True) as pilot:
-        await until(pilot, lambda: "no theme 'no-such'" in pilot.app.text)
-
-
 # Layout
 
 
@@ -227,12 +222,12 @@ async def test_focus_reports_change_nothing_on_the_screen() -> None:
         await pilot.press("h")
         app.post_message(events.AppBlur())
         await pilot.pause()
-        assert app.attended is False
+        assert app.attention.here is False
         await pilot.press("i")
         assert app.prompt_text == "hi"
         app.post_message(events.AppFocus())
         await pilot.pause()
-        assert app.attended is True
+        assert app.attention.here is True
 
 
 # Dialogs

@@ -17,10 +17,11 @@ from textual.app import SystemCommand
 from textual.screen import Screen
 
 from tui_agent.settings import MODES, Mode, Settings
-from tui_agent.ui import commands, own_commands, safe, themes
+from tui_agent.ui import commands, keymap, own_commands, safe, themes
 from tui_agent.ui.asking import Asker
 from tui_agent.ui.lifecycle import Lifecycle
 from tui_agent.ui.messages import (
+    BackgroundTold,
     Failed,
     Noticed,
     PromptReturned,
@@ -68,7 +69,11 @@ class TuiApp(Lifecycle):
         self.asker = Asker(self)
         self.turns = Turns(self.main, self.asker, partial(opener, self))
         self.own = OwnCommands(self.main, self.turns)
-        self.main.turns, self.main.own = self.turns, self.own
+        self.main.prompt.enter_sends = settings.enter == "send"
+        self.main.turns, self.main.own, self.main.attention = self.turns, self.own, self.attention
+        self.keymap = keymap.read(settings.keys)
+        self.set_keymap(self.keymap.changed)
+        self.main.hints.keymap = self.keymap
         self.opening = Opening(self)
         self.opening.describe()
 
@@ -97,6 +102,10 @@ class TuiApp(Lifecycle):
             safe.notify(self.main, f"There is no command /{called.name}. F1 lists them.", severity="warning")
         else:
             self.run_command(called.command, called.argument)
+
+    def on_background_told(self, message: BackgroundTold) -> None:
+        if self.settings.theme is None:
+            self.use_theme(themes.own(message.dark))
 
     def on_prompt_returned(self, message: PromptReturned) -> None:
         self.main.prompt.give_back(message.draft)
@@ -139,8 +148,9 @@ class TuiApp(Lifecycle):
 
     def use_theme(self, name: str) -> bool:
         """Switch to a theme, if there is one of that name."""
+        name = themes.SHORT.get(name, name)
         if known := name in self.available_themes:
-            self.theme = name
+            self.theme = themes.legible(name, os.environ)
         return known
 
     async def open_session(self, resume: str | None = None, folder: Path | None = None) -> None:

@@ -28,8 +28,7 @@ class Asker:
         from tui_agent.ui.screens.approval import ask
 
         app = self._app
-        if not app.attended:
-            app.bell()
+        app.attention.call("A call waits for your answer.")
         if not app.main.uncovered.is_set():
             app.notify("A call waits for your answer. Close this to see it.", markup=False)
             await signal.race(app.main.uncovered.wait())

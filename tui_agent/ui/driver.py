@@ -4,13 +4,12 @@ Input: bytes are decoded so that none is invalid, cut into whole keys and pastes
 reader wakes for its deadlines instead of every tenth of a second. What is typed before a widget can take it
 waits until one can, as a draft. When the terminal is gone, the app is told and the reader ends.
 
-Output: the screen is written as UTF-8 to a descriptor of its own, and while the app runs, descriptors 1 and
+Output: the screen is written to a descriptor of its own (`output`), and while the app runs, descriptors 1 and
 2 lead to `log`: what a library or child prints is never painted over the screen.
 """
 
 from __future__ import annotations
 
-import io
 import os
 import select
 import signal
@@ -23,6 +22,7 @@ from textual import events
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
+from tui_agent.ui.output import Output, character_set
 from tui_agent.ui.terminal_input import TerminalInput
 
 if TYPE_CHECKING:
@@ -30,41 +30,13 @@ if TYPE_CHECKING:
 
     from textual.app import App
 
+ASK_BACKGROUND = "\x1b]11;?\x1b\\"
+"""The answer becomes a `BackgroundTold`."""
+_KEEP_TITLE, _TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"
 SLEEP = 0.1
 """Seconds after which the reader looks whether it should end."""
 READY_WITHIN = 2.0
 """Seconds that keys wait at most for a widget that takes them."""
-
-
-class _Output(io.TextIOBase):
-    """The terminal to write to, as UTF-8. Once it is gone, what is written is dropped: the writer thread
-    must not die of it, since the app would wait for it."""
-
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
-        self._gone = False
-
-    def write(self, text: str) -> int:
-        data = memoryview(text.encode("utf-8", "replace"))
-        while data and not self._gone:
-            try:
-                data = data[os.write(self._fd, data) :]
-            except BlockingIOError:
-                select.select([], [self._fd], [])
-            except OSError:
-                self._gone = True
-        return len(text)
-
-    def fileno(self) -> int:
-        return self._fd
-
-    def isatty(self) -> bool:
-        return os.isatty(self._fd)
-
-    def close(self) -> None:
-        if not self.closed:
-            os.close(self._fd)
-        super().close()
 
 
 class TerminalDriver(LinuxDriver):
@@ -85,6 +57,11 @@ class TerminalDriver(LinuxDriver):
     def start_application_mode(self) -> None:
         self._take_output()
         super().start_application_mode()  # type: ignore[no-untyped-call]
+        self.write(_KEEP_TITLE + ASK_BACKGROUND)
+
+    def stop_application_mode(self) -> None:
+        self.write(_TITLE_BACK)
+        super().stop_application_mode()
 
     def close(self) -> None:
         super().close()
@@ -101,7 +78,7 @@ class TerminalDriver(LinuxDriver):
         if self._own_output:
             return
         terminal = next((fd for fd in (2, 1) if os.isatty(fd)), 2)
-        self._file = _Output(os.dup(terminal))
+        self._file = Output(os.dup(terminal), character_set(os.environ))
         target = os.open(
             self.log or os.devnull, os.O_WRONLY | os.O_APPEND | (os.O_CREAT if self.log else 0), 0o600
         )

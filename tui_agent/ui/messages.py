@@ -28,6 +28,14 @@ class AgentEvents(Message, bubble=False):
         return events
 
 
+class BackgroundTold(Message):
+    """The terminal said what is behind its text."""
+
+    def __init__(self, dark: bool) -> None:
+        super().__init__()
+        self.dark = dark
+
+
 class PromptSubmitted(Message):
     def __init__(self, draft: Draft) -> None:
         super().__init__()

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from tui_agent.branch import branch_of
 from tui_agent.settings import ASK_WHICH
-from tui_agent.ui import safe, themes
 from tui_agent.ui.messages import JobsChanged, Noticed
 from tui_agent.ui.threads import in_thread
 
@@ -39,9 +38,8 @@ class Opening:
 
     def begin(self) -> None:
         app = self._app
-        theme = app.settings.theme
-        if theme and app.theme != themes.first_theme(theme, os.environ):
-            safe.notify(app.main, f"There is no theme {theme!r}. /theme lists them.", severity="warning")
+        for problem in app.keymap.problems:
+            app.main.conversation.tell(problem)
         app.run_worker(self._tell_of_tmux(), group="advice", exit_on_error=False)
         if app.settings.can_ask_a_model:
             self._first()
@@ -101,6 +99,7 @@ class Opening:
         """What the status line says of the settings."""
         settings = self._app.settings
         folder, branch = settings.folder, branch_of(settings.folder)
+        self._app.attention.work_in(folder.name or str(folder))
         self._app.main.status_line.update(
             place=f"{folder.name or folder}{f' ({branch})' if branch else ''}",
             model=settings.model,

@@ -22,6 +22,7 @@ from textual._xterm_parser import XTermParser
 from textual.message import Message
 
 from tui_agent.ui.key_reports import key_report
+from tui_agent.ui.messages import BackgroundTold
 
 ESCAPE_DELAY = float(os.environ.get("ESCDELAY") or 28) / 1000
 """Seconds after which an escape that stands alone is the key; slow links want more."""
@@ -48,6 +49,7 @@ _NOISE = re.compile(r"\x1b\[<[\d;]+[mM]|\x1b\[[IO]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _RESIZE = re.compile(r"\x1b\[48;(\d+)(?::\d*)*;(\d+)(?::\d*)*;(\d+)(?::\d*)*;(\d+)(?::\d*)*t")
 _POSITION = re.compile(r"\x1b\[(\d+);(\d+)R")
+_BACKGROUND = re.compile(r"\x1b\]11;rgba?:([\da-f]{1,4})/([\da-f]{1,4})/([\da-f]{1,4})", re.IGNORECASE)
 _MODE = re.compile(r"\x1b\[\?(\d+);(\d+)\$y")
 
 
@@ -152,6 +154,9 @@ class TerminalInput(XTermParser):
             yield from self._csi(unit)
         elif unit.startswith("\x1bO"):
             yield from self._known_keys(unit)
+        elif match := _BACKGROUND.match(unit):
+            red, green, blue = (int(part, 16) / (16 ** len(part) - 1) for part in match.groups())
+            yield BackgroundTold(dark=0.299 * red + 0.587 * green + 0.114 * blue < 0.5)
         elif len(unit) == 2:
             keys = list(self._known_keys(unit))
             yield from keys or self._alt(unit[1])

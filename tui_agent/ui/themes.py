@@ -77,6 +77,16 @@ def problem(wanted: str | None) -> str | None:
     return f"there is no theme {wanted}. Themes: {', '.join([*SHORT, *sorted(BUILTIN_THEMES)])}."
 
 
+def own(dark: bool) -> str:
+    """The one of the pair that fits a dark or a light terminal."""
+    return DARK.name if dark else LIGHT.name
+
+
+def legible(name: str, environ: Mapping[str, str]) -> str:
+    """`name`, except where it can't be read: without colour, the terminal's own are black on black."""
+    return own(name != "ansi-light") if name.startswith("ansi-") and environ.get("NO_COLOR") else name
+
+
 def first_theme(wanted: str | None, environ: Mapping[str, str]) -> str:
     """The theme to start with: the one asked for, else by what the terminal says of its background.
 
@@ -85,4 +95,4 @@ def first_theme(wanted: str | None, environ: Mapping[str, str]) -> str:
     if wanted:
         return SHORT.get(wanted, wanted)
     background = environ.get("COLORFGBG", "").rpartition(";")[2]
-    return LIGHT.name if background in {"7", "15"} else DARK.name
+    return own(background not in {"7", "15"})

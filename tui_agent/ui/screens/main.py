@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from tui_agent.agent import AgentEvent
+    from tui_agent.ui.attention import Attention
     from tui_agent.ui.own_commands import OwnCommands
     from tui_agent.ui.status import Status
     from tui_agent.ui.turns import Turns
@@ -60,6 +61,8 @@ class MainScreen(Screen[None]):
     """The controller of runs; the app gives it."""
     own: OwnCommands
     """The person's own commands; the app gives it, too."""
+    attention: Attention
+    """What calls a person who looks elsewhere; from the app as well."""
     uncovered: asyncio.Event
     """Set while no dialog lies over this screen."""
 
@@ -85,14 +88,16 @@ class MainScreen(Screen[None]):
                     yield self.tool_log
                     yield self.changes
             yield self.composer
-            yield self.status_line
             yield self.hints
+            yield self.status_line
         yield Static(Content("The terminal is too small: 60 by 15 is the least."), id="too-small")
 
     # Events ------------------------------------------------------------------------------------------
 
     def on_agent_events(self, message: AgentEvents) -> None:
-        self.take(message.take())
+        events = message.take()
+        self.take(events)
+        self.attention.apply(events)
 
     def take(self, events: Sequence[AgentEvent]) -> None:
         """Show events, in order, wherever they show."""
