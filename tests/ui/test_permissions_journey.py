@@ -318,3 +318,21 @@ async def test_the_list_of_rules_says_where_each_comes_from(messages_api: StartA
         await until(pilot, lambda: "Nothing was decided yet." in grid(pilot.app))
         await pilot.press("escape")
         assert pilot.app.screen is pilot.app.main
+
+
+async def test_the_key_is_in_no_file_however_it_is_typed(messages_api: StartAPI, folder: Path) -> None:
+    key = "sk-test-0123456789"
+    api = await messages_api("one", f"it is {key}")
+    async with app_for(api, folder).run_test(size=(100, 30)) as pilot:
+        await say(pilot, f"! echo {key}")
+        await done(pilot)
+        await say(pilot, f"my key is {key}")
+        await done(pilot)
+        await say(pilot, "/export md")
+        pilot.app.main.prompt.put(f"a draft with {key}")
+        await pilot.pause(0.6)
+    files = [path for path in paths.state_folder().rglob("*") if path.is_file()]
+    assert {"sessions", "prompts", "drafts"} <= {
+        path.relative_to(paths.state_folder()).parts[0] for path in files
+    }
+    assert [path for path in files if key.encode() in path.read_bytes()] == []

@@ -8,7 +8,7 @@ its place, exactly as it came. A chip is text like any other until its label is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,6 +41,10 @@ class Draft:
     def stripped(self) -> Draft:
         """Without the pastes whose chips are gone."""
         return Draft(self.text, {label: text for label, text in self.pastes.items() if label in self.text})
+
+    def redacted(self, redact: Callable[[str], str]) -> Draft:
+        """Itself with its texts filtered."""
+        return Draft(redact(self.text), {label: redact(paste) for label, paste in self.pastes.items()})
 
     def as_json(self) -> dict[str, Any]:
         kept = self.stripped()

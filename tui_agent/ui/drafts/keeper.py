@@ -34,11 +34,12 @@ class Box(Protocol):
 
 
 class Keeper:
-    """Does nothing until `open` names the folder."""
+    """Does nothing until `open` names the folder. `redact` takes out what must not be on disk."""
 
-    def __init__(self, box: Box, failed: Callable[[str], None]) -> None:
+    def __init__(self, box: Box, failed: Callable[[str], None], redact: Callable[[str], str] = str) -> None:
         self._box = box
         self._failed = failed
+        self._redact = redact
         self._files: tuple[PastFile, DraftFile] | None = None
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -63,8 +64,8 @@ class Keeper:
     def remember(self, draft: Draft) -> None:
         """A prompt was sent."""
         if self._files is not None:
-            past = self._files[0]
-            self._jobs.put(lambda: past.append(draft))
+            past, kept = self._files[0], draft.redacted(self._redact)
+            self._jobs.put(lambda: past.append(kept))
             self._write()
 
     def changed(self) -> None:
@@ -88,8 +89,8 @@ class Keeper:
         draft = self._box.draft
         if self._files is not None and draft != self._kept:
             self._kept = draft
-            file = self._files[1]
-            self._jobs.put(lambda: file.write(draft))
+            file, kept = self._files[1], draft.redacted(self._redact)
+            self._jobs.put(lambda: file.write(kept))
 
     def _brought_back(self, earlier: Sequence[Draft], drafts: Sequence[Draft]) -> None:
         self._box.past.begin_with(earlier)

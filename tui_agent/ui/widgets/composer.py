@@ -45,7 +45,7 @@ class Composer(Vertical):
         self.prompt = Prompt(id="prompt")
         self.completion = Completion(self.prompt, self.popup, self._on_loop)
         self.prompt.key_taker = self.completion
-        self.keeper = Keeper(self.prompt, self._not_kept)
+        self.keeper = Keeper(self.prompt, self._not_kept, self._redacted)
 
     def compose(self) -> ComposeResult:
         yield self.queue
@@ -65,6 +65,10 @@ class Composer(Vertical):
         self.completion.look_in(folder)
         if keep:
             self.keeper.open(folder)
+
+    def _redacted(self, text: str) -> str:
+        redact: Callable[[str], str] = getattr(self.app, "redact", str)
+        return redact(text)
 
     def close_popup(self) -> bool:
         """Leave what lies in front of the prompt; False if nothing does."""
