@@ -122,9 +122,8 @@ class Turns:
         elif run.signal is None or self.runtime is None:
             run.draft = joined([run.draft, draft]) if run.draft else draft  # nothing was sent yet
         else:
-            self.queue.add(draft)
-            for item in self.queue.unread:
-                self._desk.run_worker(self._read(item), group="read", exit_on_error=False)
+            item = self.queue.add(draft)
+            self._desk.run_worker(self._read(item), group="read", exit_on_error=False)
 
     async def _read(self, item: Queued) -> None:
         """Read the attachments of a message that waits."""

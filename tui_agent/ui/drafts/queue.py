@@ -60,17 +60,14 @@ class Queue:
         """The turn has ended, and what is to be taken back from it was."""
         self._inbox = None
 
-    @property
-    def unread(self) -> list[Queued]:
-        """Those for now whose attachments are still to be read."""
-        return [item for item in self.items if item.when == "now" and item.content is None]
-
-    def add(self, draft: Draft) -> None:
+    def add(self, draft: Draft) -> Queued:
         """At the end; the message that was taken out to be edited, at its old place."""
         place, when = self._slot or (len(self.items), "now")
         self._slot = None
-        self.items.insert(place, Queued(draft, when))
+        item = Queued(draft, when)
+        self.items.insert(place, item)
         self._agree()
+        return item
 
     def prepared(self, item: Queued, content: Prompt) -> None:
         """Its attachments are read."""

@@ -72,6 +72,7 @@ class PastSearch(ModalScreen[Draft | None]):
         found = self._past.found(self._words.value)
         self._found = found[:SHOWN][::-1]
         self._list.offer([safe.title(draft.text) for draft in self._found], len(self._found) - 1)
+        self._list.display = bool(self._found)
         count = plural(len(found), "earlier prompt") if found else "no earlier prompt has these words"
         self._said.update(Content(f"{count}    Up, Ctrl+R  older    Enter  take    Escape  close"))
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 MOST = 4
 _LABELS = {"now": "next: ", "after": "after the turn: "}
-_HINT = "Enter edits, d deletes, t now or after the turn, Shift+Up/Down moves, Escape goes back"
 
 
 class QueueList(Choices, can_focus=True):
@@ -53,23 +52,16 @@ class QueueList(Choices, can_focus=True):
         """Show it as it is now."""
         self.queue = queue
         rows = [safe.title(f"{_LABELS[item.when]}{item.draft.text}") for item in queue.items]
-        self.offer(rows, self.chosen, self._hint())
+        self.offer(rows, self.chosen)
         self.display = bool(rows)
         if self.has_focus and not rows:
             self.post_message(self.Left())
 
-    def _hint(self) -> str:
-        return _HINT if self.has_focus else ""
-
-    def _changed(self) -> None:
-        self.offer(self.rows, self.chosen, self._hint())
-
     def on_focus(self) -> None:
-        self.chosen = max(0, len(self.queue) - 1)
-        self._changed()
+        self.offer(self.rows, len(self.queue) - 1)
 
     def on_blur(self) -> None:
-        self._changed()
+        self.refresh()  # without the mark
 
     def on_click(self, event: events.Click) -> None:
         self.focus()
@@ -100,8 +92,7 @@ class QueueList(Choices, can_focus=True):
         item = self.current
         if item is not None:
             self.queue.move(item, by)
-            self.chosen = self.queue.items.index(item)
-            self._changed()
+            self.offer(self.rows, self.queue.items.index(item))
 
     def _too_late(self) -> None:
         self.notify("That message was just delivered.", markup=False)
