@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from server.messages_api import error
+from server.threaded import ThreadedAPI
 
 from tui_agent import paths
 
@@ -20,9 +22,9 @@ def listening() -> Iterator[str]:
         yield f"http://127.0.0.1:{server.getsockname()[1]}"
 
 
-def doctor(cwd: Path, **env: str) -> tuple[int, dict[str, str]]:
+def doctor(cwd: Path, *options: str, **env: str) -> tuple[int, dict[str, str]]:
     run = subprocess.run(
-        [sys.executable, "-m", "tui_agent", "doctor"],
+        [sys.executable, "-m", "tui_agent", "doctor", *options],
         cwd=cwd,
         env=os.environ | env,
         capture_output=True,
@@ -44,7 +46,11 @@ def test_all_is_well(tmp_path: Path, listening: str) -> None:
     assert found["bash"].startswith("ok ")
     assert found["terminal"].startswith("note ")
     assert found["sessions"] == f"ok {paths.sessions_folder()} (mode 0700)"
-    assert found["log"] == f"ok {paths.log_folder()} (mode 0700)"
+    assert found["state"] == f"ok {paths.state_folder()} (mode 0700)"
+    assert found["config"] == f"ok {paths.config_folder()} (not there)"
+    assert found["log"] == f"ok {paths.log_folder()} (mode 0700), tui-agent.log in it"
+    assert found["parser"] == "ok commands can be analysed"
+    assert "request" not in found
 
 
 def test_what_is_missing_is_named_with_what_to_do(tmp_path: Path) -> None:
@@ -74,3 +80,23 @@ def test_a_state_folder_that_can_t_be_used(tmp_path: Path, listening: str) -> No
     assert code == 1
     assert found["sessions"].startswith("problem ")
     assert "XDG_STATE_HOME" in found["sessions"]
+
+
+def test_online_makes_one_small_request(tmp_path: Path) -> None:
+    with ThreadedAPI(["hello"]) as api:
+        code, found = doctor(tmp_path, "--online", ANTHROPIC_API_KEY=KEY, ANTHROPIC_BASE_URL=api.url)
+        (request,) = api.requests
+    assert code == 0
+    assert found["request"].endswith(" answers")
+    assert request.body["max_tokens"] <= 16
+    assert len(str(request.body)) < 500
+
+
+@pytest.mark.parametrize(("status", "word"), [(401, "key"), (404, "model"), (529, "")])
+def test_what_the_server_says_is_told_with_what_to_do(tmp_path: Path, status: int, word: str) -> None:
+    with ThreadedAPI([error(status)]) as api:
+        code, found = doctor(tmp_path, "--online", ANTHROPIC_API_KEY=KEY, ANTHROPIC_BASE_URL=api.url)
+        assert len(api.requests) == 1
+    assert code == 1
+    assert found["request"].startswith("problem ")
+    assert word in found["request"]

@@ -28,9 +28,8 @@ EDGES: dict[str, set[str]] = {
     "context": BELOW_RUNTIME | {"parts"},
     "live_output": {"agent"},
     "runtime": BELOW_RUNTIME | {"parts", "undo", "context", "discreet", "live_output"},
-    **{
-        part: BELOW_RUNTIME | {"masking", "runtime", "undo"} for part in ("headless", "plain", "ui", "doctor")
-    },
+    **{part: BELOW_RUNTIME | {"masking", "runtime", "undo"} for part in ("headless", "plain", "ui")},
+    "doctor": BELOW_RUNTIME | {"parts"},
     "options": BELOW_RUNTIME,
     "cli": BELOW_RUNTIME | {"runtime", "headless", "plain", "ui", "doctor", "options"},
     "__main__": {"cli"},

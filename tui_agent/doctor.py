@@ -23,6 +23,7 @@ from tui_agent.settings import NO_KEY, Settings, SettingsError, load
 from tui_agent.text import visible
 
 CONNECT_SECONDS = 5.0
+ANSWER_SECONDS = 30.0
 DEFAULT_ENDPOINT = "https://api.anthropic.com"
 
 State = Literal["ok", "note", "problem"]
@@ -36,10 +37,11 @@ class Finding:
 
 
 def main(arguments: Sequence[str]) -> int:
-    if arguments:
-        print(f"tui-agent: doctor takes no arguments, not {visible(arguments[0])}.", file=sys.stderr)
+    if strange := [argument for argument in arguments if argument != "--online"]:
+        words = f"doctor takes only --online (make one small request), not {visible(strange[0])}"
+        print(f"tui-agent: {words}.", file=sys.stderr)
         return 2
-    findings = examine()
+    findings = examine(online="--online" in arguments)
     for finding in findings:
         print(f"{finding.state:8}{finding.name:11}{visible(finding.text)}")
     problems = sum(finding.state == "problem" for finding in findings)
@@ -47,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     return 1 if problems else 0
 
 
-def examine() -> list[Finding]:
+def examine(*, online: bool = False) -> list[Finding]:
     versions = f"tui-agent {__version__}, Python {platform.python_version()}, {platform.platform()}"
     findings = [Finding("ok", "version", versions)]
     try:
@@ -60,8 +62,10 @@ def examine() -> list[Finding]:
         *findings,
         _key(settings),
         _endpoint(settings),
+        *([_answer(settings)] if online else []),
         _terminal(),
         *_tools(),
+        _parser(),
         _sandbox(),
         *_own_folders(),
     ]
@@ -90,6 +94,37 @@ def _endpoint(settings: Settings) -> Finding:
     return Finding("ok", "endpoint", f"{base} takes connections; model {settings.model}")
 
 
+def _answer(settings: Settings) -> Finding:
+    """One small request, with the key: whether the model answers."""
+    import asyncio
+
+    from tui_agent.agent import ModelError
+
+    if not settings.can_ask_a_model:
+        return Finding("note", "request", "not made: there is no key")
+    try:
+        asyncio.run(asyncio.wait_for(_ask(settings), ANSWER_SECONDS))
+    except ModelError as error:
+        return Finding("problem", "request", settings.credentials.redact(f"{error.message} {error.hint}"))
+    except TimeoutError:
+        what = f"no answer within {ANSWER_SECONDS:.0f} s. Try again, or look at the server's status page."
+        return Finding("problem", "request", what)
+    return Finding("ok", "request", f"{settings.model} answers")
+
+
+async def _ask(settings: Settings) -> None:
+    from tui_agent.agent import ModelRequest, TextContent, UserMessage
+    from tui_agent.parts import server_for
+
+    model = server_for(settings)
+    hello = UserMessage(content=(TextContent(text="Say hello."),))
+    try:
+        async for _ in model.stream(ModelRequest(system="", tools=(), messages=(hello,), max_tokens=16)):
+            pass
+    finally:
+        await model.close()
+
+
 def _terminal() -> Finding:
     if problem := terminal.problem():
         return Finding("note", "terminal", problem)
@@ -110,6 +145,14 @@ def _tools() -> list[Finding]:
     ]
 
 
+def _parser() -> Finding:
+    from tui_agent.permissions.grammar import MISSING, language
+
+    if language() is None:
+        return Finding("problem", "parser", f"{MISSING}: until then every command asks")
+    return Finding("ok", "parser", "commands can be analysed")
+
+
 def _sandbox() -> Finding:
     from tui_agent.permissions.sandbox import Sandbox, SandboxError
 
@@ -121,16 +164,30 @@ def _sandbox() -> Finding:
 
 
 def _own_folders() -> list[Finding]:
-    return [_own_folder("sessions", paths.sessions_folder), _own_folder("log", paths.log_folder)]
+    return [
+        _own_folder("config", paths.config_folder, ours=False),
+        _own_folder("state", paths.state_folder),
+        _own_folder("sessions", paths.sessions_folder),
+        _own_folder("log", paths.log_folder),
+    ]
 
 
-def _own_folder(name: str, place: Callable[[], Path]) -> Finding:
+def _own_folder(name: str, place: Callable[[], Path], *, ours: bool = True) -> Finding:
+    """`ours`: one that we make and write to; the other is the person's, and only read."""
     folder = place()
     try:
+        if not ours:
+            there = stat.S_IMODE(folder.stat().st_mode) if folder.exists() else None
+            return Finding("ok", name, f"{folder} (not there)" if there is None else _moded(folder, there))
         mode = stat.S_IMODE(paths.private_folder(folder).stat().st_mode)
         if not os.access(folder, os.W_OK | os.X_OK):
             raise PermissionError(13, "it can't be written to")
     except OSError as error:
         advice = "Give yourself the rights, or set XDG_STATE_HOME."
         return Finding("problem", name, f"{folder}: {error.strerror or error}. {advice}")
-    return Finding("ok", name, f"{folder} (mode {mode:04o})")
+    text = _moded(folder, mode)
+    return Finding("ok", name, f"{text}, {paths.log_file().name} in it" if name == "log" else text)
+
+
+def _moded(folder: Path, mode: int) -> str:
+    return f"{folder} (mode {mode:04o})"

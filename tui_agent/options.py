@@ -21,7 +21,7 @@ PROMPT_LIMIT = 4 << 20
 _USAGE = """tui-agent [FOLDER] [options]
        tui-agent --plain [FOLDER] [options]
        tui-agent -p PROMPT [FOLDER] [options]
-       tui-agent doctor"""
+       tui-agent doctor [--online]"""
 
 
 class Usage(Exception):

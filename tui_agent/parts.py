@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tui_agent import paths
 from tui_agent.agent import FileChanged, Model
@@ -14,6 +15,9 @@ from tui_agent.session.recovery import closing_events
 from tui_agent.session.store import InUse, SessionError, SessionStore
 from tui_agent.settings import Settings, SettingsError
 from tui_agent.undo.recovery import lost_changes
+
+if TYPE_CHECKING:
+    from tui_agent.models.anthropic import AnthropicModel
 
 
 def policy_for(settings: Settings) -> Policy:
@@ -78,20 +82,24 @@ def model_for(settings: Settings) -> Model:
         from tui_agent.models.scripted import ScriptedModel
 
         return ScriptedModel()
-    from tui_agent.models.anthropic import AnthropicModel
     from tui_agent.models.retry import RetryingModel
+
+    return RetryingModel(server_for(settings))
+
+
+def server_for(settings: Settings) -> AnthropicModel:
+    """The model at its server, which fails as soon as the server does."""
+    from tui_agent.models.anthropic import AnthropicModel
 
     keys = settings.credentials
     # A server of one's own may want no key, but the SDK insists on something to send.
     api_key = keys.api_key or (None if keys.auth_token else "none")
-    return RetryingModel(
-        AnthropicModel(
-            settings.model,
-            api_key=api_key,
-            auth_token=keys.auth_token,
-            base_url=settings.base_url,
-            version_header=settings.api_version,
-            effort=settings.effort,
-            thinking=settings.thinking,
-        )
+    return AnthropicModel(
+        settings.model,
+        api_key=api_key,
+        auth_token=keys.auth_token,
+        base_url=settings.base_url,
+        version_header=settings.api_version,
+        effort=settings.effort,
+        thinking=settings.thinking,
     )
