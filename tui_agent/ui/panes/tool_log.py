@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from textual import on
 from textual.app import ComposeResult
 
-from tui_agent.text import plural
+from tui_agent.text import one_line, plural
 from tui_agent.ui import clipboard, safe
 from tui_agent.ui.calls import Call
 from tui_agent.ui.panes.call_list import CallList
@@ -72,6 +72,17 @@ class ToolLog(Pane):
         self._touch(self.list.calls.look_at(self.jobs()))
         if not self.list.calls.jobs:
             self._watch.pause()
+
+    def left_by(self, event: AgentEvent) -> str:
+        """What a turn that was stopped left running in the background; empty for any other event."""
+        if event.type != "turn_ended" or event.stop_reason != "cancelled":
+            return ""
+        running = [job for job in self.jobs() if job.running]
+        if not running:
+            return ""
+        names = ", ".join(f"{job.id} {one_line(job.command, 40)}" for job in running[:3])
+        more = " …" if len(running) > 3 else ""
+        return f"Still running in the background: {names}{more}. x in the tool log (F3) ends one."
 
     def end_jobs(self) -> None:
         """The background commands of an earlier run of the program ended with it."""

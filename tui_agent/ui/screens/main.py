@@ -33,6 +33,7 @@ from tui_agent.ui.widgets.reading import Reading
 from tui_agent.ui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
+    from textual.geometry import Size
     from textual.widget import Widget
 
     from tui_agent.agent import AgentEvent
@@ -92,6 +93,11 @@ class MainScreen(Screen[None]):
             yield self.status_line
         yield Static(Content("The terminal is too small: 60 by 15 is the least."), id="too-small")
 
+    def fit(self, size: Size) -> None:
+        """Look from the start as the first resize would make it: each change styles all widgets anew."""
+        names = self._get_breakpoint_classes(size.width, WIDTHS)
+        self.add_class(*names, *self._get_breakpoint_classes(size.height, HEIGHTS), update=False)
+
     # Events ------------------------------------------------------------------------------------------
 
     def on_agent_events(self, message: AgentEvents) -> None:
@@ -107,8 +113,9 @@ class MainScreen(Screen[None]):
             if not (event.type == before == "text_delta"):  # the others need to hear of a stream only once
                 for pane in (self.tool_log, self.changes, self.status_line):
                     pane.apply(event)
-            if words := self.changes.left_by(event):
-                self.conversation.tell(words)
+            for pane in (self.changes, self.tool_log):
+                if words := pane.left_by(event):
+                    self.conversation.tell(words)
             before = event.type
         self._warn()
         counts = {"tool_log": self.tool_log.count, "changes": self.changes.count}
