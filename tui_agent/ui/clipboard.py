@@ -11,7 +11,7 @@ import asyncio
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tui_agent.text import plural
 from tui_agent.ui.tmux import program
@@ -25,7 +25,7 @@ PATIENCE = 2.0
 """Seconds for tmux."""
 
 
-async def copy(app: App[object], text: str, environ: Mapping[str, str] = os.environ) -> str:
+async def copy(app: App[Any], text: str, environ: Mapping[str, str] = os.environ) -> str:
     """Copy `text`; returns what to tell the person."""
     size = plural(len(text), "character")
     app.copy_to_clipboard(text)

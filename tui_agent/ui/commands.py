@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.app import SystemCommand
 
-from tui_agent.settings import MODES
-from tui_agent.ui import context_commands, safe, session_commands
+from tui_agent.settings import MODES, Mode
+from tui_agent.ui import comfort_commands, context_commands, keys, safe, session_commands
 
 if TYPE_CHECKING:
     from tui_agent.ui.app import TuiApp
@@ -72,13 +72,6 @@ async def _permissions(app: TuiApp, _: str) -> None:
     app.push_screen(PermissionsScreen(runtime.policy))
 
 
-async def _theme(app: TuiApp, name: str) -> None:
-    if not name:
-        app.action_change_theme()
-    elif not app.use_theme(name):
-        safe.notify(app.main, f"There is no theme {name!r}. /theme lists them.", severity="warning")
-
-
 async def _quit(app: TuiApp, _: str) -> None:
     await app.action_quit()
 
@@ -108,17 +101,31 @@ COMMANDS: tuple[Command, ...] = (
     Command("rename", "give this session a name", session_commands.rename, "[name]"),
     Command("delete", "remove this session from the disk", session_commands.delete),
     Command("clear", "begin a new session; the old one stays on disk", _clear),
-    Command("theme", "change the colours; without a name, choose from a list", _theme, "[name]"),
+    Command("copy", "copy the last answer", comfort_commands.copy),
+    Command("theme", "other colours; without a name, try them on", comfort_commands.theme, "[name]"),
+    Command("keys", "which keys there are, and how to change them", comfort_commands.keys),
     Command("quit", "leave", _quit),
 )
 
 
+MODE_HELP: dict[Mode, str] = {
+    "plan": "look only: nothing is changed or run",
+    "ask": "changes and commands ask",
+    "accept-edits": "changes in the folder run, commands ask",
+    "auto": "changes, read-only commands and what your rules allow run",
+}
+
+
 def palette(app: TuiApp) -> Iterable[SystemCommand]:
-    """The commands, as the palette shows them."""
+    """All that can be done from anywhere, as the palette shows it: commands, modes, and what has a key."""
     for command in COMMANDS:
-        yield SystemCommand(command.name.capitalize(), command.help, partial(app.run_command, command))
+        yield SystemCommand(f"/{command.name}", command.help, partial(app.run_command, command))
     for mode in MODES:
-        yield SystemCommand(f"Mode: {mode}", "change what runs without asking", partial(app.set_mode, mode))
+        yield SystemCommand(f"Mode: {mode}", MODE_HELP[mode], partial(app.set_mode, mode))
+    for key in keys.KEYS:
+        if key.place == "screen" and key.action and key.does and not key.action.startswith(("climb", "app.")):
+            action = partial(app.main.run_action, f"screen.{key.action}")
+            yield SystemCommand(key.does.capitalize(), app.keymap.label(key), action)
 
 
 class Called(NamedTuple):

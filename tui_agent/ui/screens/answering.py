@@ -24,7 +24,6 @@ from tui_agent.text import visible
 from tui_agent.ui.arming import Arming
 from tui_agent.ui.screens.answer_keys import ANSWERS, EARLY, KEYS, WHILE_PEEKING
 from tui_agent.ui.screens.fields import Fields
-from tui_agent.ui.screens.main import HEIGHTS
 from tui_agent.ui.screens.offered_rule import ALWAYS_KEYS, Covers, OfferedRule, OnGrant
 from tui_agent.ui.widgets.shown import ShownView
 
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 
 class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
     AUTO_FOCUS = None
-    VERTICAL_BREAKPOINTS = HEIGHTS
     CSS_PATH: ClassVar[str] = "../styles/questions.tcss"
 
     KEYS: ClassVar[Mapping[str, str]] = KEYS

@@ -42,8 +42,9 @@ class KeyTaker(Protocol):
 class Prompt(InOrder, TextArea):
     BINDINGS: ClassVar[list[BindingType]] = [
         *keys.bindings("prompt"),
-        # TextArea has these for itself; here the main screen's meaning counts.
-        *(b for b in keys.bindings("screen") if b.key.split(",")[0] in {"ctrl+c", "f6"}),
+        # Of keys that TextArea has for itself, by default or since the person chose them, the screen's
+        # meaning counts.
+        *(b for b in keys.bindings("screen") if not b.action.startswith("screen.scroll")),
         Binding("pageup", "page('page_up')", show=False),
         Binding("pagedown", "page('page_down')", show=False),
     ]

@@ -256,6 +256,16 @@ class Reading(PieceView):
         if text:
             self.post_message(self.Copied(text))
 
+    def last_answer(self) -> str:
+        """What the model wrote last, up to the call or the prompt before it."""
+        blocks: list[str] = []
+        for piece in reversed(self.pieces):
+            if isinstance(piece, MarkdownPiece):
+                blocks.append(piece.copied())
+            elif blocks and isinstance(piece, CallPiece | PromptPiece):
+                break
+        return "\n\n".join(reversed(blocks))
+
     def action_select_rows(self) -> None:
         """Begin a selection of whole rows at the cursor, or at the last row in view."""
         if not self.pieces:
