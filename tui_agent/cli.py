@@ -24,6 +24,9 @@ from tui_agent.options import Usage, check_sandbox, read_folder, read_options, r
 if TYPE_CHECKING:
     from tui_agent.settings import Settings
 
+SWITCH = 0.0005
+"""Seconds after which a thread that works (imports, reads, colours) gives way to keys and the screen."""
+
 
 class Crash(Exception):
     """A fault of ours, as the one line that is printed about it."""
@@ -146,6 +149,7 @@ def _show(settings: Settings) -> int:
         raise Usage(problem)
     from tui_agent.ui.app import TuiApp
 
+    sys.setswitchinterval(SWITCH)
     app = TuiApp(settings)
     try:
         with terminal.kept():

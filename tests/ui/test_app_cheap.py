@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from app_host import Host, until
+from textual import events
+from textual.css.stylesheet import Stylesheet
+from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import TextArea
 
+from tui_agent.ui.themes import LIGHT
 from tui_agent.ui.widgets.prompt import Prompt
 
 WIDE = (120, 40)
@@ -66,6 +73,53 @@ async def test_streamed_text_lays_nothing_out(layouts: list[str]) -> None:
         await until(pilot, lambda: "Line 59" in app.text)
         assert layouts == []
         app.model.say("end")
+
+
+async def test_the_start_reads_the_styles_once_and_in_the_right_colours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[str] = []
+    again: list[str] = []
+    monkeypatch.setattr(Stylesheet, "parse", _noting(Stylesheet.parse, read))
+    monkeypatch.setattr(Stylesheet, "reparse", _noting(Stylesheet.reparse, again))
+    app = Host(theme="light")
+    async with app.run_test(size=WIDE) as pilot:
+        await pilot.pause()
+        assert read
+        assert not again
+        assert app.main.styles.background.hex.lower() == LIGHT.background
+        app.use_theme("nord")
+        await until(pilot, lambda: again)
+        assert app.main.styles.background.hex.lower() != LIGHT.background
+
+
+@pytest.mark.parametrize(
+    ("size", "names"), [((120, 40), {"-wide", "-tall"}), ((80, 12), {"-narrow", "-flat"})]
+)
+async def test_the_first_resize_changes_no_class(
+    size: tuple[int, int], names: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before: list[frozenset[str]] = []
+    resized = Screen._on_resize
+
+    async def noted(self: Screen[None], event: events.Resize) -> None:
+        before.append(self.classes)
+        await resized(self, event)
+
+    monkeypatch.setattr(Screen, "_on_resize", noted)
+    app = Host()
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        assert names <= before[0]
+        assert before[0] == app.main.classes
+
+
+def _noting(function: Callable[..., Any], calls: list[str]) -> Callable[..., Any]:
+    def noted(*arguments: Any, **named: Any) -> Any:
+        calls.append(function.__name__)
+        return function(*arguments, **named)
+
+    return noted
 
 
 def test_what_the_prompt_overrides_is_still_there() -> None:

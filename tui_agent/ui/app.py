@@ -65,6 +65,7 @@ class TuiApp(Lifecycle):
         for theme in themes.OWN:
             self.register_theme(theme)
         self.use_theme(themes.first_theme(settings.theme, os.environ))
+        self.stylesheet.set_variables(self.get_css_variables())
         self.main = MainScreen(Status(mode=settings.mode, max_steps=settings.max_steps))
         self.asker = Asker(self)
         self.turns = Turns(self.main, self.asker, partial(opener, self))
@@ -78,7 +79,13 @@ class TuiApp(Lifecycle):
         self.opening.describe()
 
     def get_default_screen(self) -> Screen[None]:
+        self.main.fit(self.size)
         return self.main
+
+    def refresh_css(self, animate: bool = True) -> None:
+        # Before that, styles are read with the theme's colours; Textual would read and apply them again.
+        if self._is_mounted:
+            super().refresh_css(animate)
 
     def on_mount(self) -> None:
         self.call_after_refresh(self.opening.begin)
