@@ -6,6 +6,7 @@ import pytest
 from textual.color import Color
 
 from tui_agent.agent import (
+    ApprovalDecided,
     ApprovalRequested,
     Retrying,
     TextContent,
@@ -46,8 +47,17 @@ def test_activity_follows_the_run() -> None:
     assert now.activity(3) == "running write_file, 3 s"
     now.apply(ApprovalRequested(call_id="a", title="Write"), 4)
     assert now.activity(100) == "waiting for your answer, 100 s"
-    now.apply(TurnEnded(stop_reason="end_turn"), 101)
-    assert now.activity(101) == ""
+    now.apply(ApprovalDecided(call_id="a", decision="allow", by="user"), 101)
+    assert now.activity(101) == "running write_file, 101 s"
+    now.apply(ApprovalDecided(call_id="a", decision="deny", by="user"), 102)
+    assert now.activity(102) == "thinking, 102 s"
+    now.apply(TurnEnded(stop_reason="end_turn"), 103)
+    assert now.activity(103) == ""
+
+
+def test_a_write_says_what_is_written_once_that_is_known() -> None:
+    now = status(START, ToolCallProgress(call_id="a", name="write_file", bytes=2_000, subject="src/x.py"))
+    assert now.activity(0) == "writing src/x.py 2.0 KB"
 
 
 @pytest.mark.parametrize(

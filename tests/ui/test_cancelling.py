@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -135,7 +136,8 @@ async def test_nothing_of_a_stopped_turn_asks_or_runs_later(messages_api: StartA
         await idle(pilot)
         await pilot.pause(0.3)
         assert pilot.app.screen is pilot.app.main
-        assert not any((folder / f"{n}.txt").exists() for n in range(3))
+        assert not any((folder / f"{n}.txt").exists() for n in range(3)), os.listdir(folder)
+        assert os.listdir(folder) == []
         await next_prompt_works(pilot, api)
         results = api.requests[-1].body["messages"][2]["content"][:4]
         assert [block["type"] for block in results] == ["tool_result"] * 4

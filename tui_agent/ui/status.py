@@ -52,8 +52,11 @@ class Status:
                 self.began, self.step, self.doing, self.stopping = now, 1, "thinking", False
             case "text_delta":
                 self.doing = "answering"
-            case "thinking_delta" | "approval_decided":
+            case "thinking_delta":
                 self.doing = "thinking"
+            case "approval_decided":
+                name = self.running.get(event.call_id) if event.decision == "allow" else None
+                self.doing = f"running {name}" if name else "thinking"
             case "tool_call_progress":
                 self.doing = f"writing {event.subject or event.name} {kilobytes(event.bytes)}"
             case "approval_requested":
