@@ -363,6 +363,28 @@ async def test_two_marks_keep_it_from_the_model(folder: Path) -> None:
         assert [block.text for block in app.model.requests[-1].messages[-1].content] == ["go"]
 
 
+async def test_a_command_is_marked_as_one_and_a_folded_paste_never_is(folder: Path) -> None:
+    async with Host(folder=folder).run_test(size=SIZE) as pilot:
+        app = pilot.app
+        await pilot.press("!")
+        await until(pilot, lambda: str(app.main.query_one("#mark").render()) == "!")
+        await pilot.press("backspace")
+        await until(pilot, lambda: str(app.main.query_one("#mark").render()) == "›")
+        app.post_message(events.Paste("!touch made\n" * 20))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.model.requests)
+        assert app.model.prompts[-1].startswith("!touch made")
+        assert not app.own.running
+
+
+async def test_enter_can_be_set_to_break_the_line(folder: Path) -> None:
+    async with Host(folder=folder, enter="newline").run_test(size=SIZE) as pilot:
+        app = pilot.app
+        await pilot.press("a", "enter", "b", "alt+enter")
+        await until(pilot, lambda: app.model.requests)
+        assert app.model.prompts == ["a\nb"]
+
+
 @pytest.mark.parametrize("keys", [["escape"], ["ctrl+c"], ["f3", "x", "x"]])
 async def test_an_own_command_can_be_stopped(folder: Path, keys: list[str]) -> None:
     async with Host(folder=folder).run_test(size=SIZE) as pilot:

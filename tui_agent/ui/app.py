@@ -66,6 +66,7 @@ class TuiApp(Lifecycle):
             self.register_theme(theme)
         self.use_theme(themes.first_theme(settings.theme, os.environ))
         self.stylesheet.set_variables(self.get_css_variables())
+        self.stylesheet.set_variables(self.get_css_variables())
         self.main = MainScreen(Status(mode=settings.mode, max_steps=settings.max_steps))
         self.asker = Asker(self)
         self.turns = Turns(self.main, self.asker, partial(opener, self))
@@ -97,7 +98,7 @@ class TuiApp(Lifecycle):
 
     def on_prompt_submitted(self, message: PromptSubmitted) -> None:
         called = commands.find(message.text)
-        own = own_commands.find(message.text)
+        own = own_commands.find(message.draft)
         if own is not None:
             self.own.start(own)
         elif called is None:

@@ -12,6 +12,7 @@ from tui_agent.ui.messages import Failed
 
 if TYPE_CHECKING:
     from tui_agent.agent import CancelSignal
+    from tui_agent.ui.drafts.draft import Draft
     from tui_agent.ui.turns import Desk, Turns
 
 
@@ -21,10 +22,11 @@ class Own(NamedTuple):
     """Whether the model gets to know."""
 
 
-def find(text: str) -> Own | None:
-    """The command that `text` calls, None if it is a prompt."""
-    if not text.startswith("!"):
+def find(draft: Draft) -> Own | None:
+    """The command that a draft calls, None if it is a prompt: the mark is typed, never folded in a paste."""
+    if not draft.text.startswith("!"):
         return None
+    text = draft.whole
     told = not text.startswith("!!")
     command = text.removeprefix("!" if told else "!!").strip()
     return Own(command, told) if command else None

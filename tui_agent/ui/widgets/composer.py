@@ -43,6 +43,7 @@ class Composer(Vertical):
         self.queue = QueueList(id="queued")
         self.popup = Popup(id="popup")
         self.prompt = Prompt(id="prompt")
+        self._mark = Static(Content("›"), id="mark")
         self.completion = Completion(self.prompt, self.popup, self._on_loop)
         self.prompt.key_taker = self.completion
         self.keeper = Keeper(self.prompt, self._not_kept, self._redacted)
@@ -51,7 +52,7 @@ class Composer(Vertical):
         yield self.queue
         yield self.popup
         with Horizontal(id="composer"):
-            yield Static(Content("›"), id="mark")
+            yield self._mark
             yield self.prompt
 
     def on_mount(self) -> None:
@@ -110,6 +111,9 @@ class Composer(Vertical):
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         if event.text_area is self.prompt:
             self.keeper.changed()
+            own = self.prompt.text.startswith("!")
+            mark = Content.styled("!", "$text-warning") if own else Content("›")
+            self._mark.update(mark, layout=False)
 
     def on_prompt_submitted(self, message: PromptSubmitted) -> None:
         self.keeper.remember(message.draft)
