@@ -10,6 +10,7 @@ Output: the screen is written to a descriptor of its own (`output`), and while t
 
 from __future__ import annotations
 
+import asyncio
 import os
 import select
 import signal
@@ -55,6 +56,10 @@ class TerminalDriver(LinuxDriver):
     # Output ------------------------------------------------------------------------------------------
 
     def start_application_mode(self) -> None:
+        # Through the loop: a handler that Python runs anywhere could meet the writer's lock in its own hands.
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTSTP, self._sigtstp_application)
+        loop.add_signal_handler(signal.SIGCONT, self._sigcont_application)
         self._take_output()
         super().start_application_mode()  # type: ignore[no-untyped-call]
         self.write(_KEEP_TITLE + ASK_BACKGROUND)
