@@ -11,6 +11,7 @@ from tui_agent.ui.threads import in_thread
 
 if TYPE_CHECKING:
     from tui_agent.runtime import Runtime
+    from tui_agent.session.export import Format
     from tui_agent.session.index import Summary
     from tui_agent.ui.app import TuiApp
 
@@ -154,7 +155,8 @@ async def export(app: TuiApp, words: str) -> None:
     first, _, rest = words.partition(" ")
     named = next((form for form in exporting.FORMATS if form == first), None)
     path = rest.strip() if named else words
-    form = named or next((form for form in exporting.FORMATS if path.endswith(f".{form}")), "md")
+    by_suffix = (form for form in exporting.FORMATS if path.endswith(f".{form}"))
+    form: Format = named or next(by_suffix, "md")
     session, events = runtime.session, list(runtime.events)
 
     def write() -> Path:
