@@ -152,11 +152,7 @@ async def export(app: TuiApp, words: str) -> None:
     from tui_agent.session import export as exporting
     from tui_agent.session.index import summarise
 
-    first, _, rest = words.partition(" ")
-    named = next((form for form in exporting.FORMATS if form == first), None)
-    path = rest.strip() if named else words
-    by_suffix = (form for form in exporting.FORMATS if path.endswith(f".{form}"))
-    form: Format = named or next(by_suffix, "md")
+    form, path = _form_and_path(words)
     session, events = runtime.session, list(runtime.events)
 
     def write() -> Path:
@@ -175,3 +171,17 @@ async def export(app: TuiApp, words: str) -> None:
         app.main.conversation.tell(f"Not exported: {error}", error=True)
         return
     app.main.conversation.tell(f"This session is in {place}. Only you may read it; keys are left out.")
+
+
+def _form_and_path(words: str) -> tuple[Format, str]:
+    """What `[md|json] [PATH]` says; a path that ends as a format does names it, too."""
+    from tui_agent.session.export import FORMATS
+
+    first, _, rest = words.partition(" ")
+    for form in FORMATS:
+        if first == form:
+            return form, rest.strip()
+    for form in FORMATS:
+        if words.endswith(f".{form}"):
+            return form, words
+    return FORMATS[0], words
