@@ -377,7 +377,7 @@ async def test_a_background_command_is_followed_to_its_end(how: Any, code: int |
         rows = await pilot.app.take(pilot, *in_background("a", "job-1"))
         assert rows[0].startswith("& job      run_command serve")
         assert "job-1" in rows[0]
-        assert "1 job in the background" in str(log._title.render())
+        assert "1 job" in str(log._title.render())
         job.output = "listening\n"
         log.look_at_jobs()
         assert "listening" in (await pilot.app.take(pilot))[1]
@@ -387,7 +387,7 @@ async def test_a_background_command_is_followed_to_its_end(how: Any, code: int |
         assert rows[0].split()[1] == state
         assert "4.0 s" in rows[0]
         assert "listening" not in "".join(rows)
-        assert "background" not in str(log._title.render())
+        assert "job" not in str(log._title.render())
 
 
 async def test_x_ends_a_background_command_after_asking() -> None:

@@ -100,7 +100,7 @@ class ToolLog(Pane):
         running = sum(call.running for call in self.list.calls.all[-50:])
         jobs = len(self.list.calls.jobs)
         facts = [f"{self.count:,}", f"{running} running" if running else ""]
-        facts.append(f"{plural(jobs, 'job')} in the background" if jobs else "")
+        facts.append(plural(jobs, "job") if jobs else "")
         self._title.tell(", ".join(fact for fact in facts if fact))
 
     def clear(self) -> None:
