@@ -15,6 +15,7 @@ from textual.pilot import Pilot
 
 from tui_agent import paths
 from tui_agent.credentials import Credentials
+from tui_agent.permissions.sandbox import find_bwrap
 from tui_agent.settings import RuleText, Settings
 from tui_agent.ui import arming
 from tui_agent.ui.app import TuiApp
@@ -336,3 +337,36 @@ async def test_the_key_is_in_no_file_however_it_is_typed(messages_api: StartAPI,
         path.relative_to(paths.state_folder()).parts[0] for path in files
     }
     assert [path for path in files if key.encode() in path.read_bytes()] == []
+
+
+@pytest.mark.parametrize("sandboxed", [False, True])
+async def test_a_question_says_all_that_is_known_of_a_command(
+    messages_api: StartAPI, folder: Path, sandboxed: bool
+) -> None:
+    if sandboxed and find_bwrap() is None:
+        pytest.skip("bubblewrap is not installed")
+    for name in ("a.log", "b.log", "build/x"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).touch()
+    text = "rm *.log" + " " * 40 + "&& (rm -r build)"
+    api = await messages_api(*script(text))
+    async with app_for(api, folder, sandbox=sandboxed).run_test(size=(100, 40)) as pilot:
+        await say(pilot)
+        await asked(pilot, "rm *.log")
+        shown = grid(pilot.app)
+        held = "changes in this folder only, no network" if sandboxed else "none: it can do whatever you can"
+        for part in (
+            "Why it asks: runs in a subshell",
+            "⸨40 blanks⸩",
+            f"in       {folder}",
+            "timeout  120 s",
+            f"sandbox  {held}",
+            "  rm -r build",
+            "  a.log",
+            "  b.log",
+            "  build  (1 file in it)",
+        ):
+            assert part in shown, shown
+        await pilot.press("n")
+        await done(pilot)
+    assert (folder / "build" / "x").exists()

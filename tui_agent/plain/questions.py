@@ -64,7 +64,7 @@ def _lines(question: Question) -> Iterator[str]:
     else:
         yield from _call(question)
     for heading, parts in (("runs", question.commands), ("touches", question.touches)):
-        if len(parts) > (1 if heading == "runs" else 0):
+        if parts:
             yield f"{heading}:"
             yield from (f"  {_strict(part)}" for part in parts)
     if question.reasons:
@@ -90,6 +90,7 @@ def _command(command: Command) -> Iterator[str]:
         yield f"It contains {plural(hidden, 'invisible character')}, drawn above."
     background = ", in the background" if command.background else ""
     yield f"in {_strict(command.folder)}, for at most {command.timeout:g} s{background}"
+    yield f"sandbox: {command.sandbox or 'none, it can do whatever you can'}"
 
 
 def _call(question: Question) -> Iterator[str]:

@@ -115,7 +115,7 @@ class CallApproval(AnswerScreen):
             if command.background:
                 yield [("runs in the background", _ASIDE)]
         for heading, parts in (("runs", self._question.commands), ("touches", self._question.touches)):
-            if len(parts) > (1 if heading == "runs" else 0):
+            if parts:
                 yield [(heading, _ASIDE)]
                 for part in parts:
                     yield from ([(f"  {line}", "")] for line in literal(part))
