@@ -345,6 +345,7 @@ async def test_an_own_command_runs_is_shown_and_told_with_the_next_message(folde
         await pilot.press(*"!cat docs/*", "enter")
         await until(pilot, lambda: "content of docs/readme.md" in app.text)
         await until(pilot, lambda: app.main.tool_log.list.calls.all[-1].state == "done")
+        assert "thinking" not in app.status_row
         assert app.model.requests == []
         await pilot.press(*"go", "enter")
         await until(pilot, lambda: app.model.requests)

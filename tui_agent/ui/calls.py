@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from tui_agent.ui.status import kilobytes
+from tui_agent.ui.status import OWN, kilobytes
 
 if TYPE_CHECKING:
     from tui_agent.agent import AgentEvent, ToolCall, ToolResultMessage
@@ -36,9 +36,6 @@ TAIL = 4000
 """Characters of live output that are kept."""
 IN_BACKGROUND = "in the background"
 """How a call ended that left its command running."""
-
-OWN = "!"
-"""The name of the person's own commands, which go on when a turn ends."""
 
 _MAIN = ("command", "pattern", "path")
 _BY = {"user": "you", "rule": "rule", "mode": "mode"}

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tui_agent.agent import AgentEvent
 
+OWN = "!"
+"""The name of the person's own commands, which are no part of a turn."""
 QUIET = 10.0
 """Seconds without an event after which a run is called waiting."""
 NEARLY_FULL = 0.8
@@ -61,10 +63,10 @@ class Status:
                 self.doing = f"writing {event.subject or event.name} {kilobytes(event.bytes)}"
             case "approval_requested":
                 self.doing = "waiting for your answer"
-            case "tool_call_started":
+            case "tool_call_started" if event.call.name != OWN:
                 self.running[event.call.id] = event.call.name
                 self.doing = f"running {event.call.name}"
-            case "tool_call_finished":
+            case "tool_call_finished" if event.result.tool_name != OWN:
                 self.running.pop(event.result.tool_call_id, None)
                 self.doing = "thinking"
             case "retrying":
