@@ -184,7 +184,7 @@ class Reading(PieceView):
         piece = self._cursor or next((p for p in self._in_view() if any(addresses(p.searched()))), None)
         found = [] if piece is None else [address.url for address in addresses(piece.searched())]
         if not found:
-            self.notify("There is no web address here.", markup=False)
+            self.notify("No web address in view. J and K choose a block.", markup=False)
             return
         asked, place = self._asked
         place = (place + 1) % len(found) if asked is piece else 0
