@@ -216,6 +216,7 @@ async def test_a_fork_goes_on_and_leaves_the_other_as_it_was(messages_api: Start
         await at.enter("/fork")
         await until(at.pilot, lambda: at.runtime is not None and at.runtime.session.id != old.id)
         await at.sees("This is a copy", "first", "one")
+        assert at.text.index("This is a copy") > at.text.index("one")  # under what was said so far
         await at.say("second")
         await at.sees("two")
         copy = at.runtime.session.place
@@ -254,7 +255,8 @@ async def test_the_open_session_is_deleted_after_a_question(messages_api: StartA
         await at.press("y")
         await until(at.pilot, lambda: at.runtime is not None and at.runtime.session.id != old.id)
         assert not old.place.exists()
-        await until(at.pilot, lambda: "first" not in at.text)
+        await at.sees("The session was removed.")
+        assert "first" not in at.text
 
 
 async def test_an_export_is_told_private_and_without_the_key(messages_api: StartAPI, folder: Path) -> None:

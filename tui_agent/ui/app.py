@@ -161,12 +161,14 @@ class TuiApp(Lifecycle):
             self.theme = themes.legible(name, os.environ)
         return known
 
-    async def open_session(self, resume: str | None = None, folder: Path | None = None) -> None:
-        """Leave the present session for another one, or for a new one."""
+    async def open_session(
+        self, resume: str | None = None, folder: Path | None = None, *, said: str = ""
+    ) -> None:
+        """Leave the present session for another one, or for a new one; `said` is told when it is open."""
         await self.turns.close()
         self.main.clear()
         self.settings = replace(self.settings, resume=resume, folder=folder or self.settings.folder)
-        self.opening.open()
+        self.opening.open(said)
 
     async def action_quit(self) -> None:
         if self.turns.run is not None or self.own.running:

@@ -33,7 +33,7 @@ DEMO_LABEL = "demo: scripted model, offline"
 class Opening:
     def __init__(self, app: TuiApp) -> None:
         self._app = app
-        self._opened_with = app.settings
+        self._opened_with, self._said = app.settings, ""
         self._demo = ExitStack()
 
     def begin(self) -> None:
@@ -85,11 +85,11 @@ class Opening:
         folder = self._demo.enter_context(project())
         self._app.settings = replace(self._app.settings, demo=True, folder=folder, resume=None)
 
-    def open(self) -> None:
-        """Open a session by the app's present settings."""
+    def open(self, said: str = "") -> None:
+        """Open a session by the app's present settings; `said` is told under what it brings along."""
         app = self._app
         self.describe()
-        self._opened_with = app.settings
+        self._opened_with, self._said = app.settings, said
         if app.settings.resume is None:
             app.main.conversation.tell(GREETING)
         app.main.composer.work_in(app.settings.folder, keep=not app.settings.demo)
@@ -113,7 +113,7 @@ class Opening:
         if runtime is None:
             return
         await app.main.replay(runtime.replay())
-        for notice in runtime.notices:
+        for notice in [*runtime.notices, *filter(None, [self._said])]:
             app.main.conversation.tell(notice)
         if app.settings.mode != self._opened_with.mode:
             runtime.set_mode(app.settings.mode)

@@ -86,8 +86,8 @@ async def fork(app: TuiApp, _: str) -> None:
     except (OSError, SessionError) as error:
         app.main.conversation.tell(f"The session can't be copied: {error}", error=True)
         return
-    await app.open_session(identity)
-    app.main.conversation.tell(f"This is a copy, {identity}. {place.name} stays as it was: /resume lists it.")
+    said = f"This is a copy, {identity}. {place.name} stays as it was: /resume lists it."
+    await app.open_session(identity, said=said)
 
 
 async def rename(app: TuiApp, name: str) -> None:
@@ -131,15 +131,14 @@ async def delete(app: TuiApp, _: str) -> None:
     from tui_agent.session.store import SessionError
 
     place = runtime.session.place
+    said = "The session was removed."
     await app.turns.close()
     try:
         if place.exists():  # one in which nothing was asked is gone already
             await in_thread(shelf.delete, place)
     except (OSError, SessionError) as error:
-        app.main.conversation.tell(f"The session could not be removed: {error}", error=True)
-        return
-    finally:
-        await app.open_session()
+        said = f"The session could not be removed: {error}"
+    await app.open_session(said=said)
 
 
 async def export(app: TuiApp, words: str) -> None:
