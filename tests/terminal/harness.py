@@ -27,20 +27,22 @@ import ptyprocess
 import pyte
 
 ESC, CR = "\x1b", "\r"
-PATIENCE = 12.0
+PATIENCE = 30.0
 """Seconds to wait for what must come, on a machine that is busy with other tests."""
 
 _QUERY = re.compile(rb"\x1b\[0?c|\x1b\[[56]n|\x1b\]1[01];\?(?:\x07|\x1b\\)|\x1b\[\?(\d+)\$p|\x1b\[\?u")
 _SEQUENCE = re.compile(
-    rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[PX^_][^\x1b]*\x1b\\|\x1b[ -/]*[0-OQ-WYZ\\`-~]"
+    rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[PX^_][^\x1b]*\x1b\\"
+    rb"|\x1b[ -/]*[0-OQ-WYZ\\`-~]"
 )
 _MODES = re.compile(rb"\x1b\[\?([\d;]+)([hl])|\x1b\[([<>])(\d*)u|\x1b\[>4(?:;(\d))?m")
 # What pyte would print or misread.
 _ODD = re.compile(rb"\x1b\[[<=>][\d;:]*[ -/]*[@-~]|\x1b\[\?[\d;]*\$p|\x1b\[\?u|\x1b\[[\d;]* q|\x1b\[[\d;]*t")
 # All that the program says to a terminal: colours, cursor, erasing, scrolling, modes, queries.
 _OURS = re.compile(
-    r"\x1b\[[\d;:]*m|\x1b\[[\d;]*[ABCDEFGHJKSTdfr]|\x1b\[\?[\d;]+[hl]|\x1b\[\?\d+\$p|\x1b\[[<>=][\d;]*u|\x1b\[\?u"
-    r"|\x1b\[>4(?:;\d)?m|\x1b\[\d? q|\x1b\[0?c|\x1b\[[56]n|\x1b\]1[01];\?(?:\x07|\x1b\\)|\x1b\[1[468]t|\x1b\[2[23];2t|\x1b\]2;(?:● )?tui-agent: \w+\x07|\x1b[78]|\x1b\]22;\w+\x07"
+    r"\x1b\[[\d;:]*m|\x1b\[[\d;]*[ABCDEFGHJKSTdfr]|\x1b\[\?[\d;]+[hl]|\x1b\[\?\d+\$p|\x1b\[[<>=][\d;]*u"
+    r"|\x1b\[\?u|\x1b\[>4(?:;\d)?m|\x1b\[\d? q|\x1b\[0?c|\x1b\[[56]n|\x1b\]1[01];\?(?:\x07|\x1b\\)"
+    r"|\x1b\[1[468]t|\x1b\[2[23];2t|\x1b[78]|\x1b\]22;\w+\x07|\x1b\]2;(?:● )?tui-agent: \w+\x07"
 )
 _LIVE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]"

@@ -22,7 +22,8 @@ from tui_agent import paths
 
 READY = r"Ask for a change"
 LONG = reply("word " * 4000, pace=0.01)
-SIGNALS = [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGINT]
+HEAVY = [pytest.param(number, marks=pytest.mark.heavy) for number in (signal.SIGQUIT, signal.SIGINT)]
+SIGNALS = [signal.SIGTERM, signal.SIGHUP, *HEAVY]
 
 Start = Callable[..., Terminal]
 
@@ -102,6 +103,25 @@ def test_ctrl_z_gives_the_terminal_to_the_shell_and_fg_takes_it_back(terminal: S
         term.wait_for(r"fine\.")
         assert len(term.screen().splitlines()) == 30
         assert term.quit() == 0
+    assert term.left_on() == set()
+
+
+@pytest.mark.heavy
+def test_a_stop_comes_through_at_any_moment(terminal: Start) -> None:
+    with ThreadedAPI([LONG]) as api:
+        term = terminal(api=api)
+        term.wait_for(READY)
+        term.send("go\r")
+        term.wait_for("word word")
+        for number in range(40):
+            time.sleep(0.007 * (number % 7))
+            term.kill(signal.SIGTSTP)
+            term.wait_until(lambda: state(term.pid) == "T", f"stop {number}")
+            term.kill(signal.SIGCONT)
+            term.wait_until(lambda: state(term.pid) != "T", f"start {number}")
+            term.wait_until(lambda: "?1049" in term.left_on(), f"screen {number}")
+        term.kill(signal.SIGTERM)
+        assert term.exit_code() == 143
     assert term.left_on() == set()
 
 

@@ -28,7 +28,15 @@ def started(api: ThreadedAPI, folder: Path, *options: str) -> subprocess.Popen[s
     )
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGINT,
+        signal.SIGTERM,
+        pytest.param(signal.SIGHUP, marks=pytest.mark.heavy),
+        pytest.param(signal.SIGQUIT, marks=pytest.mark.heavy),
+    ],
+)
 def test_a_signal_ends_the_turn_and_its_commands(project: Path, number: signal.Signals) -> None:
     tag = fresh_tag()
     (project / "tree.sh").write_text(

@@ -82,7 +82,7 @@ def looked_at(term: Terminal) -> None:
     term.quiet(0.3)
 
 
-@pytest.mark.parametrize("chunk", [1, 4096])
+@pytest.mark.parametrize("chunk", [pytest.param(1, marks=pytest.mark.heavy), 4096])
 def test_words_of_the_model(terminal: Start, chunk: int) -> None:
     blocks = [
         thinking(CORPUS),

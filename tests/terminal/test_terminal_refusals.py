@@ -111,14 +111,12 @@ def test_a_dead_endpoint_is_said_and_can_be_left(terminal: Start) -> None:
 @pytest.mark.parametrize(
     "env",
     [
-        {"LC_ALL": "C", "LANG": None, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
         {"NO_COLOR": "1"},
-        {"COLORTERM": None, "TERM": "xterm"},
-        {"TERM": "linux", "COLORTERM": None},
+        pytest.param({"COLORTERM": None, "TERM": "xterm"}, marks=pytest.mark.heavy),
+        pytest.param({"TERM": "linux", "COLORTERM": None}, marks=pytest.mark.heavy),
         {"COLUMNS": "20", "LINES": "5"},
-        {"HOME": "/proc/nowhere"},
     ],
-    ids=lambda env: ",".join(env),
+    ids=["NO_COLOR", "16 colours", "console", "COLUMNS"],
 )
 def test_odd_surroundings(terminal: Start, env: dict[str, str | None]) -> None:
     with ThreadedAPI(["Grüße · 日本 ✓"]) as api:
@@ -134,3 +132,29 @@ def test_odd_surroundings(terminal: Start, env: dict[str, str | None]) -> None:
         if "NO_COLOR" in env:
             colours = set(re.findall(rb"38;2;(\d+);(\d+);(\d+)", term.raw))
             assert all(len(set(colour)) == 1 for colour in colours)
+
+
+def test_a_locale_without_utf_8_gets_lines_of_its_own(terminal: Start) -> None:
+    env = {"LC_ALL": "C", "LANG": None, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    with ThreadedAPI(["plain words"]) as api:
+        term = terminal(api=api, env=env)
+        term.wait_for(READY)
+        term.send("é ü\r")
+        term.wait_for("plain words")
+        assert "--------" in term.screen()
+        assert "\\u25" not in term.screen()
+        assert api.requests[0].body["messages"][0]["content"][0]["text"] == "é ü"
+        assert term.quit() == 0
+        assert all(byte < 128 for byte in term.raw)
+
+
+def test_where_no_session_can_be_kept_it_says_so_and_can_be_left(terminal: Start) -> None:
+    with ThreadedAPI([]) as api:
+        term = terminal(api=api, env={"HOME": "/proc/nowhere"})
+        term.wait_for(READY)
+        term.wait_for("XDG_STATE_HOME")
+        term.send("kept words\r")
+        term.wait_for("› kept words")
+        assert api.requests == []
+        assert term.quit() == 0
+        assert term.left_on() == set()
