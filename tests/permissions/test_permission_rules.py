@@ -166,3 +166,21 @@ def test_the_modes_go_round() -> None:
     assert sorted(seen) == sorted(Mode)
     assert [Mode.PLAN.writes, Mode.ASK.writes, Mode.ACCEPT_EDITS.writes] == ["deny", "ask", "allow"]
     assert all(mode.value in mode.note for mode in Mode)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.sampled_from(["a", "b", "*", "**", "a*", "[ab]", "?"]), min_size=1, max_size=4),
+    st.lists(st.sampled_from(["a", "b", "ab", ".a"]), min_size=1, max_size=5),
+    st.sampled_from(["", "/", "./"]),
+)
+def test_within_means_the_path_or_a_folder_that_holds_it(
+    pattern: list[str], parts: list[str], start: str
+) -> None:
+    rule = parse_rule("deny", f"read_file({start}{'/'.join(pattern)})")
+    path = "/f/" + "/".join(parts)
+    lineage = [path]
+    while lineage[-1] != "/":
+        lineage.append(os.path.dirname(lineage[-1]))
+    held = any(rule.matches_path(place, "/f") for place in lineage)
+    assert rule.matches_path(path, "/f", within=True) is held

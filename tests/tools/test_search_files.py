@@ -256,7 +256,9 @@ async def test_caps_on_the_whole_result(host: Host) -> None:
 
 @pytest.mark.usefixtures("engine")
 async def test_denied_files_are_left_out_and_counted(corpus: Host) -> None:
-    corpus.workspace.may_read = lambda path: path not in (".hidden", "src/a.ts")
+    denied = (".hidden", "src/a.ts")
+    corpus.workspace.may_read = lambda path: path not in denied
+    corpus.workspace.hides = lambda path: path in denied
     text = await corpus.text("search_files", pattern="hit")
     assert "src/b.tsx" in text
     assert ".hidden" not in text

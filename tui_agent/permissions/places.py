@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from itertools import pairwise
 
 from tui_agent.permissions.words import names
@@ -56,7 +57,13 @@ def is_protected(path: str) -> bool:
 def is_secret(path: str) -> bool:
     """The file's content, or its folder's, is likely a key, a token or a password."""
     parts = _parts(path)
-    return any(_SECRET.fullmatch(part) for part in parts) or _has_run(parts, _SECRET_RUNS)
+    return any(map(_is_secret_name, parts)) or _has_run(parts, _SECRET_RUNS)
+
+
+@lru_cache(maxsize=4096)
+def _is_secret_name(part: str) -> bool:
+    """Searches ask about every file of a tree, and the folders of their paths are few."""
+    return _SECRET.fullmatch(part) is not None
 
 
 _SAMPLES = (

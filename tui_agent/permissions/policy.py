@@ -156,11 +156,14 @@ class Policy:
         return self._path_rule("deny", "read_file", _names(path, self.folder)) is not None
 
     def hides(self, path: str) -> bool:
-        """A search leaves this file out: a deny rule covers it, or it holds secrets nobody asked to see."""
-        names = _names(path, self.folder)
+        """A search leaves this file out: a deny rule covers it, or it holds secrets nobody asked to see.
+
+        `path` is real, as searches come by it: links are not resolved for every file of a tree.
+        """
+        name = os.path.join(self.folder, path)
         return (
-            any(is_secret(_within(name, self.folder)) for name in names)
-            or self._path_rule("deny", "search_files", names) is not None
+            is_secret(_within(name, self.folder))
+            or self._path_rule("deny", "search_files", (name,)) is not None
         )
 
     def decide(self, pending: Pending) -> Ruling:
@@ -279,8 +282,10 @@ def _names(target: str, folder: str) -> list[str]:
 
 def _within(path: str, folder: str) -> str:
     """`path` as seen from the folder, or unchanged if it lies outside."""
-    inside = path == folder or path.startswith(folder.rstrip("/") + "/")
-    return os.path.relpath(path, folder) if inside else path
+    if path == folder:
+        return "."
+    top = folder if folder.endswith("/") else folder + "/"
+    return path[len(top) :] if path.startswith(top) else path
 
 
 def _identity(pending: Pending) -> str:

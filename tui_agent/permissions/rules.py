@@ -80,13 +80,8 @@ class Rule:
         """The resolved absolute `path` is meant. `within`: or a folder that holds it is."""
         if self.pattern is None:
             return True
-        glob = _path_glob(self.pattern, folder)
-        if glob.fullmatch(path):
-            return True
-        while within and path != (path := os.path.dirname(path)):
-            if glob.fullmatch(path):
-                return True
-        return False
+        glob, holds = _path_glob(self.pattern, folder)
+        return (holds if within else glob).fullmatch(path) is not None
 
 
 def parse_rule(verdict: Verdict, text: str, origin: Origin = "user") -> Rule:
@@ -188,7 +183,8 @@ def _split(text: str, pattern: str, offset: int) -> list[list[str | None]]:
 
 
 @lru_cache(maxsize=512)
-def _path_glob(pattern: str, folder: str) -> re.Pattern[str]:
+def _path_glob(pattern: str, folder: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What matches the pattern, and what does so or lies in a folder that does."""
     if pattern == "~" or pattern.startswith("~/"):
         pattern = re.escape(os.path.expanduser("~")) + _glob_regex(pattern[1:])
     elif pattern.startswith("/"):
@@ -197,7 +193,9 @@ def _path_glob(pattern: str, folder: str) -> re.Pattern[str]:
         while pattern.startswith("./"):
             pattern = pattern[2:]
         pattern = re.escape(folder.rstrip("/")) + _glob_regex("/" + pattern)
-    return re.compile(pattern, re.DOTALL)
+    glob = re.compile(pattern, re.DOTALL)
+    everything = glob.fullmatch("/") is not None
+    return glob, re.compile(".*" if everything else f"(?:{pattern})(?:/.*)?", re.DOTALL)
 
 
 def _glob_regex(glob: str) -> str:

@@ -75,11 +75,9 @@ class SearchFiles(ReadTool):
         return _output(query, found, self.workspace.named)
 
     def _passed_over(self, base: str) -> Callable[[str], bool]:
-        """Denied files always; files that may hold secrets unless the search was sent to them."""
+        """Files that may hold secrets, unless the search was sent to them; denied ones always."""
         may_read, hides = self.workspace.may_read, self.workspace.hides
-        if hides(base):
-            return lambda path: not may_read(path)
-        return lambda path: hides(path) or not may_read(path)
+        return (lambda path: not may_read(path)) if hides(base) else hides
 
 
 def _output(query: Query, found: Found, named: Callable[[str], str]) -> ToolOutput:

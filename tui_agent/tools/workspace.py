@@ -51,8 +51,8 @@ class Workspace:
 
     `before_write` is called with a path and its present bytes (None: no file) before anything changes, so
     that the session can keep them. `may_read` is asked with the real path of whatever is opened: a rule that
-    denies a file denies it on every way to it. `hides` says which files a search passes over unless they are
-    what it was sent to.
+    denies a file denies it on every way to it. `hides` says which files, those too, a search
+    passes over unless they are what it was sent to.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
