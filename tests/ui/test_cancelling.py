@@ -203,7 +203,7 @@ async def test_x_ends_a_background_command_and_the_log_says_so(messages_api: Sta
         await pilot.press("f3")
         await on_screen(pilot, "& job", "job-1", "│ up")
         await pilot.press("x")
-        await on_screen(pilot, "end the background command job-1")
+        await on_screen(pilot, "end job-1")
         await pilot.press("x")
         await on_screen(pilot, "■ stopped")
         job = pilot.app.turns.runtime.jobs.get("job-1")

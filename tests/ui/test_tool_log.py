@@ -397,7 +397,7 @@ async def test_x_ends_a_background_command_after_asking() -> None:
         await pilot.app.take(pilot, *in_background("a", "job-1"))
         log.list.focus()
         await pilot.press("x")
-        assert "end the background command job-1 serve?" in pilot.app.rows[1]
+        assert "end job-1 serve?" in pilot.app.rows[1]
         await pilot.press("x")
         assert pilot.app.stopped == ["job-1"]
 

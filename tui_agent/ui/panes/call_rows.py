@@ -33,7 +33,7 @@ STYLES: dict[State, str] = {
     "declined": "$text-warning",
     "stopped": "$text-warning",
 }
-QUIET = "$foreground 70%"
+QUIET = "$text-muted"
 _STATE_WIDTH = max(map(len, STYLES))
 
 
@@ -87,7 +87,7 @@ def tail(call: Call, width: int) -> list[Row]:
 
 def question(call: Call, width: int) -> Row:
     """What the next `x` would stop, and how not to."""
-    what = f"end the background command {call.job}" if call.state == "job" else f"stop {call.name}"
+    what = f"end {call.job}" if call.state == "job" else f"stop {call.name}"
     keys = "  x, Enter: yes · other keys: no"
     about = one_line(call.subject, max(0, width - width_of(what) - len(keys) - 6))
     return (("  ", ""), (f"{what}{f' {about}' if about else ''}?", "bold $text-warning"), (keys, QUIET))
