@@ -109,7 +109,7 @@ async def test_compacting_shortens_keeps_the_changes_and_goes_on(
         sent = api.requests[-1].body["messages"]
         assert HEAD in sent[0]["content"][0]["text"]
         assert "THE GIST" in sent[0]["content"][0]["text"]
-        assert "b.txt: new" in sent[0]["content"][0]["text"]
+        assert "b.txt: new (+1 −0)" in sent[0]["content"][0]["text"]
         assert len(str(sent)) < len(str(asked.body["messages"])) / 2
         stored = load(at.runtime.session.place)[1]
         assert History.replay(stored).messages == at.runtime.agent.messages

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from tui_agent.agent.calling import in_thread
 from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.errors import ModelError
 from tui_agent.agent.events import AgentEvent, Compacted, HistoryRewritten, UsageUpdated
@@ -47,7 +48,10 @@ HEAD = "The earlier conversation was shortened to this summary, written by you:"
 
 @dataclass(frozen=True)
 class Compactor:
-    """Shortens histories with `model`. `changed` gives the lines that tell the state of changed files."""
+    """Shortens histories with `model`.
+
+    `changed` gives the lines that tell the state of changed files; it is called in a thread.
+    """
 
     model: Model
     system: str
@@ -61,7 +65,8 @@ class Compactor:
             raise ModelError("there is nothing to shorten yet", kind="no_summary")
         before = filled_tokens(self.system, self.tools, messages)
         reply = await signal.race(self._summary(messages, focus))
-        new = shortened(messages, self._opening(reply.text.strip()))
+        files = await in_thread(self.changed)
+        new = shortened(messages, _opening(reply.text.strip(), files))
         # An estimate, as good as the one of the old messages was: their count is known.
         after = round(self._estimate(new) * before / self._estimate(messages))
         if after >= before:
@@ -108,10 +113,11 @@ class Compactor:
             )
         return reply
 
-    def _opening(self, summary: str) -> str:
-        files = "\n".join(f"- {line}" for line in self.changed())
-        state = f"\n\nFiles changed in this session, as they are now:\n{files}" if files else ""
-        return f"{HEAD}\n\n{summary}{state}"
+
+def _opening(summary: str, files: Sequence[str]) -> str:
+    lines = "\n".join(f"- {line}" for line in files)
+    state = f"\n\nFiles changed in this session, as they are now:\n{lines}" if files else ""
+    return f"{HEAD}\n\n{summary}{state}"
 
 
 def shortened(messages: Sequence[Message], opening: str) -> tuple[Message, ...]:

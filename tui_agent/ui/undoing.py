@@ -100,7 +100,7 @@ def _meant(words: str, ledger: Ledger) -> Target | None:
 async def export_command(app: TuiApp, _: str) -> None:
     """`/diff`: the session's changes as a patch."""
     runtime = app.turns.runtime
-    if runtime is None or not runtime.changes.told():
+    if runtime is None or not runtime.changes.has_changes:
         safe.notify(app.main, "This session has changed no file.")
         return
     from tui_agent.masking import hides

@@ -16,7 +16,7 @@ from tui_agent import paths
 from tui_agent.agent import AgentEvent, AgentTool, FileChanged, ToolError
 from tui_agent.agent.events import UNKNOWN, ToolCallFinished
 from tui_agent.session.checkpoints import Checkpoints
-from tui_agent.session.ledger import Ledger, State
+from tui_agent.session.ledger import Ledger, State, Trail
 from tui_agent.tools.changes import file_change
 from tui_agent.tools.details import FileChange, digest, revive
 from tui_agent.tools.trouble import Missing, shown
@@ -119,14 +119,24 @@ class Changes:
             return None
         return file_change(conflict.path, expected, data, facts=mode_facts(conflict.expected, present))
 
+    @property
+    def has_changes(self) -> bool:
+        """Is a file not as the session found it?"""
+        return any(trail.is_changed for trail in self.ledger.files.values())
+
     def told(self) -> list[str]:
         """A line for each file that is changed now, for a summary of the conversation."""
-        words = {True: "new", False: "modified"}
-        return [
-            f"{shown(path)}: {'deleted' if trail.now.hash is None else words[trail.start.hash is None]}"
-            for path, trail in self.ledger.files.items()
-            if trail.is_changed
-        ]
+        return [self._told(trail) for trail in self.ledger.files.values() if trail.is_changed]
+
+    def _told(self, trail: Trail) -> str:
+        if trail.now.hash is None:
+            return f"{shown(trail.path)}: deleted"
+        before, after = self.content(trail.start.hash), self.content(trail.now.hash)
+        counts = ""
+        if after is not None and (before is not None or trail.start.hash is None):
+            change = file_change(trail.path, before, after)
+            counts = f" (+{change.added} −{change.removed})" if change.diff else ""
+        return f"{shown(trail.path)}: {'new' if trail.start.hash is None else 'modified'}{counts}"
 
     def untold(self) -> str:
         """What the model has to be told with the next prompt: which of its changes were taken back."""
