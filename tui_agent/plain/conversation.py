@@ -61,7 +61,7 @@ class _Conversation:
             except (SettingsError, SessionError) as error:
                 say(f"tui-agent: {visible(str(error))}")
                 return 2
-            warming = asyncio.create_task(self._runtime.warm())
+            warming = asyncio.create_task(self._warm(self._runtime))
             try:
                 self._greet()
                 while (text := await self._console.prompt()) is not None and not self._signalled:
@@ -73,6 +73,10 @@ class _Conversation:
                 await self._runtime.close()
         say("")
         return 128 + self._signalled if self._signalled else 0
+
+    async def _warm(self, runtime: Runtime) -> None:
+        await runtime.warm()
+        await runtime.learn_window()
 
     def _greet(self) -> None:
         runtime = self._runtime
