@@ -3,6 +3,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import app_host
 import pytest
 from grid import grid
 from textual.app import App, ComposeResult
@@ -19,6 +20,7 @@ from tui_agent.agent import (
     ToolProgress,
     ToolResultMessage,
     TurnEnded,
+    TurnStarted,
 )
 from tui_agent.tools.changes import file_change
 from tui_agent.tools.details import CommandResult, FileChange
@@ -579,3 +581,24 @@ async def test_ten_thousand_calls_stay_smooth() -> None:
         each = (time.process_time() - begin) / 200
         assert each < 0.005
         assert pilot.app.log_pane.list.row_count == 10_100
+
+
+async def test_l_goes_to_the_call_in_the_conversation_and_back_also_where_ids_come_again() -> None:
+    stored: list[AgentEvent] = []
+    for path in ("first.py", "second.py"):
+        stored += [
+            TurnStarted(prompt=(TextContent(text=f"about {path} " + "word " * 200),)),
+            started("call_0", path=path),
+            finished("call_0", f"text of {path}"),
+            TurnEnded(stop_reason="end_turn"),
+        ]
+    async with app_host.Host(stored=stored, resume="last").run_test(size=(80, 24)) as pilot:
+        app = pilot.app
+        await app_host.until(pilot, lambda: app.main.tool_log.list.row_count == 2)
+        await pilot.press("f3", "home", "l")
+        await app_host.until(pilot, lambda: app.main.current_pane == "conversation")
+        assert "▌ ✓ read_file first.py" in app.text
+        await pilot.press("l")
+        await app_host.until(pilot, lambda: app.main.current_pane == "tool_log")
+        assert "text of first.py" in app.text
+        assert app.main.tool_log.list.current.subject == "first.py"

@@ -215,8 +215,8 @@ async def test_calls_open_to_their_diff() -> None:
         assert "+new" in await tell(pilot)
         pane.toggle_calls()
         assert "+new" not in await tell(pilot)
-        assert pane.jump_to_call("c1")
-        assert not pane.jump_to_call("other")
+        assert pane.jump_to_call(0)
+        assert not pane.jump_to_call(1)
 
 
 async def test_the_search_line() -> None:

@@ -45,12 +45,14 @@ _BY = {"user": "you", "rule": "rule", "mode": "mode"}
 class Call:
     """One call. `subject` is the path, pattern or command it is about; `by` is who decided.
 
-    `details` are those of its proposal, then of its result, without the bytes of files; `job` is the id of
-    the command that it left in the background.
+    `number` is its place among all calls, which is the same in every fold of the same events; ids may come
+    again in a later reply. `details` are those of its proposal, then of its result, without the bytes of
+    files. `job` is the id of the command that it left in the background.
     """
 
     id: str
     name: str
+    number: int = 0
     state: State = "writing"
     subject: str = ""
     arguments: dict[str, Any] = field(default_factory=dict)
@@ -107,8 +109,8 @@ class Calls:
         """The calls whose commands run in the background."""
         return list(self._jobs.values())
 
-    def get(self, call_id: str) -> Call | None:
-        return self._by_id.get(call_id)
+    def numbered(self, number: int) -> Call | None:
+        return self.all[number] if 0 <= number < len(self.all) else None
 
     def apply(self, event: AgentEvent) -> list[Call]:
         match event.type:
@@ -154,7 +156,7 @@ class Calls:
     def _call(self, call_id: str, name: str) -> Call:
         call = self._by_id.get(call_id)
         if call is None:
-            call = self._by_id[call_id] = Call(call_id, name)
+            call = self._by_id[call_id] = Call(call_id, name, len(self.all))
             self.all.append(call)
         return call
 

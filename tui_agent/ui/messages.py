@@ -83,9 +83,9 @@ class Noticed(Message):
 class ShowCall(Message):
     """The person wants to see this call in the conversation."""
 
-    def __init__(self, call_id: str) -> None:
+    def __init__(self, number: int) -> None:
         super().__init__()
-        self.call_id = call_id
+        self.number = number
 
 
 class StopCall(Message):

@@ -232,11 +232,11 @@ class CallList(CursorView):
 
     def action_locate(self) -> None:
         if self.current is not None:
-            self.post_message(ShowCall(self.current.id))
+            self.post_message(ShowCall(self.current.number))
 
-    def show_call(self, call_id: str) -> bool:
+    def show_call(self, number: int) -> bool:
         """Open a call and put the cursor on it; False if it isn't listed."""
-        call = self.calls.get(call_id)
+        call = self.calls.numbered(number)
         index = None if call is None else self._place(call)
         if call is None or index is None:
             return False

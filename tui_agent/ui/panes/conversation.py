@@ -12,13 +12,13 @@ from textual import on
 from textual.app import ComposeResult
 from textual.widget import Widget
 
-from tui_agent.text import plural, visible
+from tui_agent.text import plural, shorten, visible
 from tui_agent.ui import clipboard, safe
-from tui_agent.ui.calls import OWN, Call, Calls
+from tui_agent.ui.calls import Call, Calls
 from tui_agent.ui.panes import call_rows
 from tui_agent.ui.panes.endings import Ending, ending_of, step_limit
 from tui_agent.ui.panes.pane import Pane
-from tui_agent.ui.status import kilobytes
+from tui_agent.ui.status import OWN, kilobytes
 from tui_agent.ui.widgets.clear import Clear
 from tui_agent.ui.widgets.pieces import CallLine, CallState
 from tui_agent.ui.widgets.reading import Reading
@@ -28,6 +28,8 @@ from tui_agent.ui.widgets.transcript import Transcript
 if TYPE_CHECKING:
     from tui_agent.agent import AgentEvent, AssistantMessage
 
+SUMMARY = 600
+"""Cells of a summary that are shown; the session has all of it, and so has an export."""
 DETAIL = 4000
 """Characters of a result that open under its line; the tool log and the session have the rest."""
 
@@ -47,7 +49,6 @@ class ConversationPane(Clear, Pane):
         self.transcript = Transcript()
         self._search: SearchField | None = None
         self._calls = Calls()
-        self._pieces: dict[int, str] = {}
         self._streamed = False
 
     def compose(self) -> ComposeResult:
@@ -62,14 +63,13 @@ class ConversationPane(Clear, Pane):
     def clear(self) -> None:
         self.transcript.clear()
         self._calls = Calls()
-        self._pieces.clear()
         self._streamed = False
 
     def toggle_calls(self) -> None:
         self.transcript.toggle_calls()
 
-    def jump_to_call(self, call_id: str) -> bool:
-        return self.transcript.jump_to_call(call_id)
+    def jump_to_call(self, number: int) -> bool:
+        return self.transcript.jump_to_call(str(number))
 
     def scroll(self, how: str) -> None:
         """`page_up`, `page_down`, `home` or `end`."""
@@ -115,9 +115,8 @@ class ConversationPane(Clear, Pane):
             case "history_rewritten":
                 transcript.add_note(event.reason)
             case "compacted":
-                transcript.add_note(
-                    f"The conversation was compacted: {event.before:,} → {event.after:,} tokens."
-                )
+                words = f"The conversation was compacted: {event.before:,} → {event.after:,} tokens."
+                transcript.add_note(words, hint=shorten(event.summary, SUMMARY))
             case "turn_ended":
                 self._ended(ending_of(event.stop_reason, event.error, event.hint))
         for call in self._calls.apply(event):
@@ -153,10 +152,7 @@ class ConversationPane(Clear, Pane):
     def _show(self, call: Call) -> None:
         if call.state == "writing":
             return
-        if id(call) not in self._pieces:
-            self._pieces[id(call)] = call.id
-            self.transcript.forget_call(call.id)
-        self.transcript.show_call(call.id, _line(call), opened=call.name == OWN)
+        self.transcript.show_call(str(call.number), _line(call), opened=call.name == OWN)
 
     # Search and messages -----------------------------------------------------------------------------
 

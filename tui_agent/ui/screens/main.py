@@ -127,11 +127,11 @@ class MainScreen(Screen[None]):
             self.conversation.tell(words)
 
     def on_reading_call_activated(self, message: Reading.CallActivated) -> None:
-        if self.tool_log.list.show_call(message.call_id):
+        if self.tool_log.list.show_call(int(message.call_id)):
             self.action_pane("tool_log")
 
     def on_show_call(self, message: ShowCall) -> None:
-        if self.conversation.jump_to_call(message.call_id):
+        if self.conversation.jump_to_call(message.number):
             self.action_pane("conversation")
 
     def on_jobs_changed(self) -> None:
