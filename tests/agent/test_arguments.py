@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 from agent_fakes import ECHO, tool
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
-from tui_agent.agent import ToolError, validate_tool_arguments
+from tui_agent.agent import Tool, ToolError, validate_tool_arguments
 
 
 class Page(BaseModel):
@@ -74,3 +74,60 @@ def test_no_reference_is_looked_up_elsewhere() -> None:
     schema = {"type": "object", "properties": {"x": {"$ref": "http://127.0.0.1:9/schema.json"}}}
     with pytest.raises(ToolError, match="schema is broken"):
         validate_tool_arguments(tool(parameters=schema), {"x": 1})
+
+
+DEEP: dict[str, Any] = {}
+_inner = DEEP
+for _ in range(3000):
+    _inner["a"] = {}
+    _inner = _inner["a"]
+
+
+class Loose(BaseModel):
+    more: dict[str, Any]
+
+
+class Picky(BaseModel):
+    n: int
+
+    @field_validator("n")
+    @classmethod
+    def fail(cls, value: int) -> int:
+        raise RuntimeError("the validator broke")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "arguments"),
+    [
+        ({"type": "object"}, DEEP),
+        ({"type": "object", "properties": {"n": {"type": "integer"}}}, {"n": DEEP}),
+        ({"type": "object", "properties": {"n": {"type": "string"}}}, {"n": 10**5000}),
+        ({"type": "object", "properties": {"n": {"multipleOf": 0.1}}}, {"n": 10**400}),
+        ({"$ref": "#"}, {}),
+        (Picky, {"n": 1}),
+    ],
+)
+def test_what_no_check_can_take_is_an_error_too(parameters: Any, arguments: dict[str, Any]) -> None:
+    with pytest.raises(ToolError, match="nothing ran"):
+        validate_tool_arguments(Tool("t", "d", parameters), arguments)
+
+
+def test_names_from_the_model_cannot_flood_the_error() -> None:
+    schema = {"type": "object", "properties": {"n": {}}, "additionalProperties": False}
+    with pytest.raises(ToolError) as caught:
+        validate_tool_arguments(Tool("t", "d", schema), {f"field{n}" * 9: 1 for n in range(9000)})
+    assert len(str(caught.value)) < 1000
+
+
+def test_either_of_several_kinds_is_named() -> None:
+    schema = {"type": "object", "properties": {"n": {"anyOf": [{"type": "string"}, {"type": "null"}]}}}
+    with pytest.raises(ToolError, match="n: expected string or null, got integer 5"):
+        validate_tool_arguments(Tool("t", "d", schema), {"n": 5})
+
+
+@pytest.mark.parametrize("parameters", [{"type": "object"}, Loose])
+def test_what_a_tool_does_to_its_arguments_leaves_the_call_alone(parameters: Any) -> None:
+    call = {"more": {"x": [1]}}
+    given = validate_tool_arguments(Tool("t", "d", parameters), call)
+    (given["more"] if isinstance(given, dict) else given.more)["x"].append(2)
+    assert call == {"more": {"x": [1]}}

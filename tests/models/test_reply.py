@@ -86,6 +86,8 @@ def test_no_argument_text_is_no_arguments() -> None:
         ('{"a": ["\\ud800"]}', "half a character"),
         ('{"\\udc00": 1}', "half a character"),
         ('{"a":' * 100_000, "nested too deeply"),
+        ('{"a":' * 300 + "1" + "}" * 300, "nested too deeply"),
+        ('{"a":' + "[" * 100 + "]" * 100 + "}", "nested too deeply"),
         ('{"a": ' + "9" * 5000 + "}", "not valid JSON"),
     ],
 )

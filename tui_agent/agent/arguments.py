@@ -14,27 +14,41 @@ from weakref import WeakKeyDictionary
 from pydantic import BaseModel, ValidationError
 
 from tui_agent.agent.errors import ToolError
+from tui_agent.agent.results import said
 from tui_agent.agent.tool import Tool
 
 SHOWN = 60
 """Characters of a wrong value that an error repeats."""
+PROBLEM = 600
+"""Characters of one problem: names of fields come from the model, too."""
 
 _validators: WeakKeyDictionary[Tool, Any] = WeakKeyDictionary()
 
 
 def validate_tool_arguments(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any] | BaseModel:
-    """The arguments as the tool gets them: a model instance, or a deep copy of the dict.
+    """The arguments as the tool gets them: a model instance, or a dict, that shares nothing with the call.
 
     Raises `ToolError` that names each wrong field, what was expected and what came.
     """
-    parameters = tool.parameters
     if not isinstance(arguments, dict):
         raise _invalid(tool, [f"the arguments: expected an object, got {_shown(arguments)}"])
+    try:
+        return _validated(tool, copy.deepcopy(arguments))
+    except ToolError:
+        raise
+    except RecursionError:
+        raise _invalid(tool, ["the arguments: nested too deeply to be checked"]) from None
+    except Exception as error:  # numbers that no check can take, a validator of the embedder's that fails
+        raise _invalid(tool, [f"the arguments: they can't be checked ({_short(said(error))})"]) from None
+
+
+def _validated(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any] | BaseModel:
+    parameters = tool.parameters
     if isinstance(parameters, dict):
         problems = list(_schema_problems(tool, arguments))
         if problems:
             raise _invalid(tool, problems)
-        return copy.deepcopy(arguments)
+        return arguments
     try:
         return parameters.model_validate(arguments)
     except ValidationError as error:
@@ -42,7 +56,7 @@ def validate_tool_arguments(tool: Tool, arguments: dict[str, Any]) -> dict[str, 
 
 
 def _invalid(tool: Tool, problems: Sequence[str]) -> ToolError:
-    lines = "\n".join(f"- {problem}" for problem in problems[:10])
+    lines = "\n".join(f"- {_short(problem, PROBLEM)}" for problem in problems[:10])
     return ToolError(
         f"invalid arguments for {tool.name}; nothing ran:\n{lines}\nSend the call again as it is declared."
     )
@@ -113,6 +127,9 @@ def _expected(schema: Any) -> str:
         return "one of " + ", ".join(map(repr, schema["enum"]))
     if "const" in schema:
         return repr(schema["const"])
+    either = schema.get("anyOf") or schema.get("oneOf")
+    if isinstance(either, list):
+        return " or ".join(map(_expected, either))
     kind = schema.get("type", "a value")
     return " or ".join(kind) if isinstance(kind, list) else str(kind)
 
@@ -123,8 +140,8 @@ def _shown(value: Any) -> str:
     return kind if value is None else f"{kind} {_short(repr(value))}"
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= SHOWN else text[:SHOWN] + "…"
+def _short(text: str, length: int = SHOWN) -> str:
+    return text if len(text) <= length else text[:length] + "…"
 
 
 def _dotted(location: Iterable[str | int]) -> str:

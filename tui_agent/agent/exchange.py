@@ -12,6 +12,7 @@ from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
+from tui_agent.agent.calling import contained
 from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.errors import Cancelled, ModelError
 from tui_agent.agent.events import AgentEvent, AssistantMessageDone, HistoryRewritten
@@ -91,7 +92,7 @@ class Exchange:
         request = ModelRequest(system=self.system, tools=self.tools, messages=messages)
         heard: list[str] = []
         try:
-            return await self.signal.race(self._listen(request, heard))
+            return await self.signal.race(contained(self._listen(request, heard)))
         except (Cancelled, asyncio.CancelledError):
             text = "".join(heard)
             if text.strip():
@@ -109,6 +110,7 @@ class Exchange:
         )
         async with closing:
             async for event in stream:
+                self.signal.raise_if_cancelled()  # a stream that never waits can't be raced
                 match event:
                     case TextDelta(text=text):
                         heard.append(text)

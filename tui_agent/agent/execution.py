@@ -17,6 +17,7 @@ from typing import Any
 
 from tui_agent.agent.arguments import validate_tool_arguments
 from tui_agent.agent.calling import call as call_foreign
+from tui_agent.agent.calling import contained
 from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.errors import Cancelled, StaleProposal, ToolError
 from tui_agent.agent.events import AgentEvent, ApprovalDecided, Emit, ToolCallFinished, ToolCallStarted
@@ -52,12 +53,13 @@ async def _nowhere(event: AgentEvent) -> None:
 
 @dataclass
 class Member:
-    """One call on its way: `pending` once it is prepared, `refused` once it is known not to run."""
+    """One call on its way: `pending` once it is prepared, then `allowed`, or `refused` and not run."""
 
     call: ToolCall
     tool: AgentTool | None = None
     parameters: Any = None
     pending: Pending | None = None
+    allowed: Allow | None = None
     refused: ToolResultMessage | None = None
 
 
@@ -111,18 +113,20 @@ class Execution:
                 await self._look_at(member, earlier)
                 if member.pending:
                     earlier += (member.pending.proposal,)
-            allowed = await self._ask([m for m in members if m.pending])
-            return [await self._finish(member, allowed) for member in members]
+            await self._ask([m for m in members if m.pending])
+            return [await self._finish(member) for member in members]
         finally:
             for call in calls:
                 self.signals.pop(call.id, None)
 
-    async def _finish(self, member: Member, allowed: dict[str, Allow]) -> ToolResultMessage:
-        if member.refused is None and self.signal.cancelled:
-            member.refused = answer(member.call, NOT_RUN, is_error=True)
+    async def _finish(self, member: Member) -> ToolResultMessage:
         began = time.monotonic()  # the person's thinking before it doesn't count
-        result = member.refused or await self._run_one(member, allowed[member.call.id])
-        result = self.review(member.call, result)
+        if member.allowed is None or self.signal.cancelled:
+            result = member.refused or answer(member.call, NOT_RUN, is_error=True)
+        else:
+            result = await self._run_one(member, member.allowed)
+        if not (self.signal.cancelled or self.overtaken()):  # else its like will not be tried again anyway
+            result = self.review(member.call, result)
         await self.emit(ToolCallFinished(result=result, seconds=time.monotonic() - began))
         return result
 
@@ -149,7 +153,7 @@ class Execution:
             member.pending = Pending(call, member.tool, proposal)
         except Cancelled:
             member.refused = answer(call, NOT_RUN, is_error=True)
-        except (Exception, SystemExit, asyncio.CancelledError) as error:
+        except Exception as error:
             member.refused = answer(call, said(error), is_error=True)
         shown = member.pending.proposal if member.pending else None
         await self.emit(
@@ -190,15 +194,15 @@ class Execution:
 
     # the gate
 
-    async def _ask(self, members: list[Member]) -> dict[str, Allow]:
-        """Ask about all of them at once. Those that are not allowed are refused afterwards."""
+    async def _ask(self, members: list[Member]) -> None:
+        """Ask about all of them at once. Each is allowed or refused afterwards."""
         if not members:
-            return {}
+            return
         batch = [member.pending for member in members if member.pending]
-        allowed: dict[str, Allow] = {}
         for member, reply in zip(members, await self._decide(batch), strict=True):
+            member.allowed = None
             if isinstance(reply, Allow):
-                allowed[member.call.id] = reply
+                member.allowed = reply
             elif reply is None:
                 member.refused = answer(member.call, NOT_RUN, is_error=True)
             else:
@@ -212,14 +216,13 @@ class Execution:
                         reason=reply.reason if isinstance(reply, Deny) else reply.comment,
                     )
                 )
-        return allowed
 
     async def _decide(self, batch: list[Pending]) -> Sequence[Answer | None]:
         """The gate's answers; None for all if the run was cancelled meanwhile."""
         if self.gate is None:
             return [Allow(pending.proposal, by="rule") for pending in batch]
         try:
-            answers = await self.signal.race(self.gate.decide(batch, self.signal))
+            answers = await self.signal.race(contained(self.gate.decide(batch, self.signal)))
             if len(answers) != len(batch) or not all(isinstance(a, Allow | Deny) for a in answers):
                 raise ToolError(f"the gate gave {len(answers)} answers to {len(batch)} calls")
             return answers
@@ -239,7 +242,7 @@ class Execution:
             began, mark = time.monotonic(), _call.set(call.id)
             approver = _approver.set(allow.by if self.gate is not None else None)
             try:
-                result = result_of(call, await allow.proposal.run(signal))
+                result = result_of(call, await contained(allow.proposal.run(signal)))
                 return with_comment(result, allow.comment)
             except StaleProposal:
                 again = await self._again(member, allow)
@@ -247,17 +250,25 @@ class Execution:
                     return again
                 allow = again
             except Cancelled as stop:
-                return answer(
-                    call,
-                    interrupted(stop, None if self.signal.cancelled else time.monotonic() - began),
-                    is_error=True,
-                )
-            except (Exception, SystemExit, asyncio.CancelledError) as error:
+                return answer(call, interrupted(stop, self._stopper(signal, began)), is_error=True)
+            except asyncio.CancelledError:  # of the host's task: it ends here, but not untold
+                signal.cancel("the host stopped")
+                result = answer(call, interrupted(Cancelled(), "interrupted"), is_error=True)
+                await self.emit(ToolCallFinished(result=result, seconds=time.monotonic() - began))
+                raise
+            except Exception as error:
                 return answer(call, said(error), is_error=True)
             finally:
                 _call.reset(mark)
                 _approver.reset(approver)
         return answer(call, "not run: what it works on kept changing; look again first", is_error=True)
+
+    def _stopper(self, signal: CancelSignal, began: float) -> str:
+        if self.signal.cancelled:
+            return "interrupted by the user"
+        if signal.cancelled:
+            return f"stopped by the user after {time.monotonic() - began:.1f} s"
+        return "interrupted by the tool itself"
 
     async def _again(self, member: Member, allow: Allow) -> Allow | ToolResultMessage:
         """The base changed after the answer. The same proposal runs; another one is asked about."""
@@ -265,11 +276,11 @@ class Execution:
             proposal = await self._prepare(member, ())
         except Cancelled:
             return answer(member.call, NOT_RUN, is_error=True)
-        except (Exception, SystemExit, asyncio.CancelledError) as error:
+        except Exception as error:
             return answer(member.call, f"no longer applicable, nothing ran: {said(error)}", is_error=True)
         if proposal.hash == allow.proposal.hash:
             return replace(allow, proposal=proposal)
         assert member.tool is not None
         member.pending = Pending(member.call, member.tool, proposal)
-        allowed = await self._ask([member])
-        return allowed.get(member.call.id) or member.refused or answer(member.call, NOT_RUN, is_error=True)
+        await self._ask([member])
+        return member.allowed or member.refused or answer(member.call, NOT_RUN, is_error=True)

@@ -33,7 +33,15 @@ from tui_agent.agent.execution import Execution
 from tui_agent.agent.gate import Gate
 from tui_agent.agent.history import History, admit
 from tui_agent.agent.limits import Circles
-from tui_agent.agent.messages import AssistantMessage, Message, ToolCall, Usage, blocks_of
+from tui_agent.agent.messages import (
+    AssistantMessage,
+    Message,
+    ToolCall,
+    ToolResultMessage,
+    Usage,
+    UserMessage,
+    blocks_of,
+)
 from tui_agent.agent.model import Model
 from tui_agent.agent.results import answer, said
 from tui_agent.agent.tool import AgentTool
@@ -113,9 +121,11 @@ class Turn:
         self._circles = Circles()
         self._replied = False
         self._delivered: list[NoteAdded] = []
+        self._before: tuple[Message, ...] = ()
 
     async def run(self, *opening: AgentEvent) -> TurnEnded:
         """The whole turn; `opening` events (the prompt) come first. Raises only the host's own cancel."""
+        self._before = self.history.messages
         try:
             await self._deliver()
             await self._commit(*opening)
@@ -242,5 +252,13 @@ class Turn:
         prompted = any(isinstance(event, TurnStarted) and event.prompt for event in opening)
         if ended.stop_reason == "cancelled" and prompted and not self._replied:
             self.inbox[:0] = self._delivered
-            events.append(HistoryRewritten(reason="cancelled before anything came", dropped=1))
+            events.append(self._without_prompt())
         await self._commit(*events, ended)
+
+    def _without_prompt(self) -> HistoryRewritten:
+        """Drop the message with the prompt; words that an earlier turn left unanswered in it stay."""
+        last = self._before[-1] if self._before else None
+        words = isinstance(last, UserMessage) and not isinstance(last.content[-1], ToolResultMessage)
+        return HistoryRewritten(
+            reason="cancelled before anything came", dropped=1, messages=self._before if words else None
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Sequence
 
 from tui_agent.agent.errors import Cancelled
 from tui_agent.agent.gate import Deny
@@ -10,7 +10,7 @@ from tui_agent.agent.messages import ImageContent, TextContent, ToolCall, ToolRe
 from tui_agent.agent.tool import ToolOutput
 
 RESULT_CHARACTERS = 200_000
-"""No text of a result may be longer: one result must never fill the window."""
+"""The text of a result may not be longer, in however many blocks: one must never fill the window."""
 
 
 def answer(call: ToolCall, text: str, *, is_error: bool = False) -> ToolResultMessage:
@@ -34,7 +34,7 @@ def result_of(call: ToolCall, value: object) -> ToolResultMessage:
     ):
         kind = type(content).__name__
         return answer(call, f"the tool {call.name} returned {kind}: a fault of the tool", is_error=True)
-    kept = [_clean(block) for block in content if not isinstance(block, TextContent) or block.text.strip()]
+    kept = _clean([block for block in content if not isinstance(block, TextContent) or block.text.strip()])
     return ToolResultMessage(
         tool_call_id=call.id,
         tool_name=call.name,
@@ -59,23 +59,18 @@ def declined(deny: Deny) -> str:
     return f"{head}: {deny.reason}" if deny.reason else head
 
 
-def interrupted(stop: Cancelled, stopped_after: float | None) -> str:
-    """`stopped_after`: seconds, if this call alone was stopped; None if the turn was."""
-    if stopped_after is None:
-        head = "interrupted by the user; it may have run in part"
-    else:
-        head = f"stopped by the user after {stopped_after:.1f} s; it may have run in part"
+def interrupted(stop: Cancelled, by: str) -> str:
+    """`by`: who stopped it, and when, if that counts."""
+    head = f"{by}; it may have run in part"
     return f"{head}. Output so far:\n{stop.output}" if stop.output.strip() else f"{head}."
 
 
 def said(error: BaseException) -> str:
-    """An exception in words, without a traceback. A cancel that is the host's goes on up."""
-    if isinstance(error, asyncio.CancelledError):
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            raise error
-        return "the tool was cancelled from within"
-    return str(error) or type(error).__name__
+    """An exception in words, without a traceback."""
+    try:
+        return str(error) or type(error).__name__
+    except Exception:  # its own `__str__` is broken
+        return type(error).__name__
 
 
 def sendable(text: str) -> str:
@@ -83,15 +78,25 @@ def sendable(text: str) -> str:
     return text.encode("utf-8", "replace").decode().replace("\0", "␀")
 
 
-def _clean(block: TextContent | ImageContent) -> TextContent | ImageContent:
-    if isinstance(block, ImageContent):
-        return block
-    text = sendable(_capped(block.text))
-    return block if text == block.text else TextContent(text=text)
+def _clean(blocks: Sequence[TextContent | ImageContent]) -> list[TextContent | ImageContent]:
+    """Text that can be sent, and no more of it in all than one result may hold."""
+    kept: list[TextContent | ImageContent] = []
+    room = RESULT_CHARACTERS
+    for place, block in enumerate(blocks):
+        if isinstance(block, ImageContent):
+            kept.append(block)
+            continue
+        if room <= 0:
+            kept.append(TextContent(text=f"[… {len(blocks) - place} more parts left out …]"))
+            break
+        text = sendable(_capped(block.text, room))
+        room -= len(block.text)
+        kept.append(block if text == block.text else TextContent(text=text))
+    return kept
 
 
-def _capped(text: str) -> str:
-    if len(text) <= RESULT_CHARACTERS:
+def _capped(text: str, room: int = RESULT_CHARACTERS) -> str:
+    if len(text) <= room:
         return text
-    half = RESULT_CHARACTERS // 2
-    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"
+    half = room // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[len(text) - half :]}"

@@ -31,6 +31,9 @@ from tui_agent.agent.model import ModelEvent, TextDelta, ThinkingDelta, ToolCall
 RAW_START = 200
 """Characters of unusable arguments that a fault quotes."""
 
+NESTED = 100
+"""Levels of arguments; what is deeper could not be stored and sent back."""
+
 DELTAS = {
     "text_delta": "text",
     "thinking_delta": "thinking",
@@ -224,12 +227,26 @@ def _arguments(raw: str, start: object) -> tuple[dict[str, Any], str | None]:
     else:
         if not isinstance(value, dict):
             problem = f"they must be a JSON object, this is {_kind(value)}"
+        elif _is_deep(value):
+            problem = f"they are nested too deeply (more than {NESTED} levels)"
         elif value != _whole(value):
             problem = "they hold half a character (a lone surrogate)"
         else:
             return value, None
     quoted = raw if len(raw) <= RAW_START else f"{raw[:RAW_START]}…"
     return {}, f"the arguments can't be used: {problem}. They began: {quoted}"
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(NESTED):
+        level = [
+            part
+            for item in level
+            for part in (item.values() if isinstance(item, dict) else item)
+            if isinstance(part, dict | list)
+        ]
+    return bool(level)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
