@@ -71,7 +71,7 @@ def test_version_and_help(tmp_path: Path) -> None:
         (["-p", "x"], "there is no key for the model. Set ANTHROPIC_API_KEY"),
         (["-p", "x", "--resume=zzz", "--demo"], "there is no session 'zzz'"),
         (["-p", "x", "--continue", "--demo"], "there is no earlier session"),
-        (["doctor", "x"], "doctor takes no arguments, not x"),
+        (["doctor", "x"], "doctor takes only --online (make one small request), not x"),
         ([], "the screen needs a terminal"),
     ],
 )

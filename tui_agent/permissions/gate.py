@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.gate import Allow, Answer, Deny
@@ -56,10 +57,10 @@ class PolicyGate:
         return self._policy.decide(pending)
 
     async def _question(self, pending: Pending, ruling: Ruling) -> Question:
-        """Looks at the files that a command names, so not on the loop."""
-        return await asyncio.to_thread(
-            question_for, pending, ruling.reasons, self._policy.folder, self._policy.rules
-        )
+        make = partial(question_for, pending, ruling.reasons, self._policy.folder, self._policy.rules)
+        if pending.tool.name == COMMAND_TOOL:  # looks at the files that it names
+            return await asyncio.to_thread(make)
+        return make()
 
     def _settle(self, pending: Pending, ruling: Ruling) -> Answer | None:
         """The answer, or None if a person must give it."""
