@@ -1,4 +1,4 @@
-"""What models, tools and gates throw at the loop ends the call, or the turn, that it came from, and no more."""
+"""What models, tools and gates throw ends the call, or the turn, that it came from, and nothing more."""
 
 from __future__ import annotations
 
