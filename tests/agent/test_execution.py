@@ -317,8 +317,9 @@ async def test_a_cancel_before_a_call_answers_it_as_not_run() -> None:
         signal.cancel()
         return "finished anyway"
 
-    tools = [tool("first", first), tool("second", lambda p, s: ran.append(1) or "")]
-    results = await run([call("first", "1"), call("second", "2")], tools, signal=signal)
+    tools, recorder = [tool("first", first), tool("second", lambda p, s: ran.append(1) or "")], Recorder()
+    results = await run([call("first", "1"), call("second", "2")], tools, signal=signal, emit=recorder)
+    assert [event.skipped for event in recorder.of("tool_call_finished")] == [False, True]
     assert results[0].text == "finished anyway"
     assert not results[0].is_error
     assert "not run" in results[1].text

@@ -97,9 +97,12 @@ class ToolProgress(Record):
 
 
 class ToolCallFinished(Record):
+    """A call has its result. `skipped`: it never ran, since the user stopped it or said something new."""
+
     type: Literal["tool_call_finished"] = "tool_call_finished"
     result: ToolResultMessage
     seconds: float
+    skipped: bool = False
 
 
 class FileChanged(Record):

@@ -33,6 +33,8 @@ ASKED_AGAIN = 3
 
 NOT_RUN = "not run: the turn was cancelled before this call"
 OVERTAKEN = "not run: the user sent a new message"
+STOPPED = "not run: the user stopped this call"
+SKIPPED = frozenset({NOT_RUN, OVERTAKEN, STOPPED})
 
 
 async def execute_tool_calls(
@@ -125,9 +127,11 @@ class Execution:
             result = member.refused or answer(member.call, NOT_RUN, is_error=True)
         else:
             result = await self._run_one(member, member.allowed)
+        skipped = result.text in SKIPPED
         if not (self.signal.cancelled or self.overtaken()):  # else its like will not be tried again anyway
             result = self.review(member.call, result)
-        await self.emit(ToolCallFinished(result=result, seconds=time.monotonic() - began))
+        seconds = time.monotonic() - began
+        await self.emit(ToolCallFinished(result=result, seconds=seconds, skipped=skipped))
         return result
 
     # before it runs
@@ -237,7 +241,7 @@ class Execution:
         call, signal = member.call, self.signals[member.call.id]
         for _ in range(ASKED_AGAIN):
             if signal.cancelled:
-                reason = NOT_RUN if self.signal.cancelled else "not run: the user stopped this call"
+                reason = NOT_RUN if self.signal.cancelled else STOPPED
                 return answer(call, reason, is_error=True)
             began, mark = time.monotonic(), _call.set(call.id)
             approver = _approver.set(allow.by if self.gate is not None else None)

@@ -246,7 +246,7 @@ class Turn:
         """Answer what is open, drop a prompt that a cancel left without any reply, say that it is over."""
         words = "not run: the turn ended before it"
         events: list[AgentEvent] = [
-            ToolCallFinished(result=answer(call, words, is_error=True), seconds=0.0)
+            ToolCallFinished(result=answer(call, words, is_error=True), seconds=0.0, skipped=True)
             for call in self.history.open_calls
         ]
         prompted = any(isinstance(event, TurnStarted) and event.prompt for event in opening)

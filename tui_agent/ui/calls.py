@@ -140,7 +140,7 @@ class Calls:
                 call.details = _light(event.result.details) or call.details
                 call.result = event.result.model_copy(update={"details": None})
                 call.seconds, call.tail = event.seconds, ""
-                call.state = self._end_of(call, event.result)
+                call.state = self._end_of(call, event.result, event.skipped)
             case "turn_ended":
                 return self._end_all()
             case _:
@@ -160,7 +160,7 @@ class Calls:
             self.all.append(call)
         return call
 
-    def _end_of(self, call: Call, result: ToolResultMessage) -> State:
+    def _end_of(self, call: Call, result: ToolResultMessage, skipped: bool) -> State:
         if call.denied:
             return "declined"
         ended, job = fact(result.details, "ended"), fact(result.details, "job")
@@ -168,7 +168,7 @@ class Calls:
             call.job = job
             self._jobs[job] = call
             return "job"
-        if call.stopping or (ended in ("cancelled", "stopped") and not job):
+        if skipped or call.stopping or (ended in ("cancelled", "stopped") and not job):
             return "stopped"
         return "failed" if result.is_error else "done"
 
