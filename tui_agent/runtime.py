@@ -295,7 +295,7 @@ class Runtime:
             self._tidy()
             await self._live.shown()
         await self._on_event(event)
-        if event.type == "tool_call_finished":
+        if event.type == "tool_call_finished" and event.result.tool_call_id not in self._reading:
             for changed in await in_thread(self.changes.after_call, event):
                 await self._emit(changed)
 

@@ -91,7 +91,7 @@ async def settled(view: Transcript) -> None:
     for _ in range(50):
         await asyncio.sleep(0)
     deadline = time.monotonic() + 2
-    while view._timer or view._sync_due or view.screen._dirty_widgets:
+    while view._timer or view._sync_soon.due or view.screen._dirty_widgets:
         await asyncio.sleep(0.005)
         if time.monotonic() > deadline:
             raise TimeoutError

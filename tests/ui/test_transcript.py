@@ -48,7 +48,7 @@ async def settle(pilot: Pilot[Any]) -> None:
     view = pilot.app.query_one(Transcript)
     for _ in range(100):
         await pilot.pause()
-        if view._timer is None and not view._sync_due and not view._colouring:
+        if view._timer is None and not view._sync_soon.due and not view._colouring:
             break
         await asyncio.sleep(0.02)
     else:

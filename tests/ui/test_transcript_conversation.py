@@ -54,7 +54,7 @@ async def tell(pilot: Pilot[Any], *events: AgentEvent) -> list[str]:
         pane.apply(event)
     for _ in range(100):
         await pilot.pause()
-        if pane.transcript._timer is None and not pane.transcript._sync_due:
+        if pane.transcript._timer is None and not pane.transcript._sync_soon.due:
             await pilot.pause()
             return shown(pilot.app)
         await asyncio.sleep(0.02)

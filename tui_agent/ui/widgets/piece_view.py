@@ -80,9 +80,13 @@ class PieceView(LineView):
 
     def touched(self, piece: Piece) -> None:
         """A piece looks otherwise now: repaint it; what is at the top of the view stays there."""
+        self.mark(piece)
+        self.sync()
+
+    def mark(self, piece: Piece) -> None:
+        """A piece will look otherwise with the next `sync`."""
         self._moves(self._starts[self.place_of(piece)] + piece.height)
         piece.touch()
-        self.sync()
 
     def _moves(self, row: int) -> None:
         """Rows from `row` on get other numbers: what is selected there would be other text."""

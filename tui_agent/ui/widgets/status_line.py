@@ -15,12 +15,15 @@ from textual.widget import Widget
 from tui_agent.text import plural
 from tui_agent.ui import safe
 from tui_agent.ui.status import NEARLY_FULL, Status, share, thousands
+from tui_agent.ui.widgets.paced import Paced
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
     from tui_agent.agent import AgentEvent
 
+PACE = 0.05
+"""Seconds between repaints."""
 MODE_STYLES = {"plan": "$secondary", "ask": "$primary", "accept-edits": "$warning", "auto": "$error"}
 
 
@@ -36,6 +39,7 @@ class StatusLine(Widget):
         super().__init__(id=id)
         self.status = status
         self._tick: Timer | None = None
+        self._refresh_soon = Paced(self.refresh, PACE)
 
     def on_mount(self) -> None:
         self._tick = self.set_interval(1.0, self.refresh, pause=True)
@@ -59,7 +63,10 @@ class StatusLine(Widget):
             self._tick.pause()
         else:
             self._tick.resume()
-        self.refresh()
+        self._refresh_soon()
+
+    def on_unmount(self) -> None:
+        self._refresh_soon.cancel()
 
     def render(self) -> Content:
         return compose_line(self.status, time.monotonic(), self.size.width)

@@ -15,6 +15,7 @@ from textual.strip import Strip
 
 from tui_agent.text import visible
 from tui_agent.ui.widgets.live_block import Cleaner
+from tui_agent.ui.widgets.paced import Paced
 from tui_agent.ui.widgets.pieces import (
     CallLine,
     CallPiece,
@@ -31,6 +32,8 @@ from tui_agent.ui.widgets.strips import LeanStrip
 
 INTERVAL = 0.1
 """Seconds between repaints of a stream."""
+PACE = 0.05
+"""Seconds between repaints for whatever else the run tells."""
 _MARK = " ↓ new output "
 
 
@@ -46,7 +49,7 @@ class Transcript(Reading):
         self._timer: asyncio.TimerHandle | None = None
         self._flushed = 0.0
         self._unseen = False
-        self._sync_due = False
+        self._sync_soon = Paced(self.sync, PACE)
 
     # Settled pieces ----------------------------------------------------------------------------------
 
@@ -87,7 +90,8 @@ class Transcript(Reading):
             self.add(piece)
         elif piece.line != line:
             piece.line = line
-            self.touched(piece)
+            self.mark(piece)
+            self._sync_soon()
 
     def forget_call(self, call_id: str) -> None:
         """The next line of this id is another call (some servers count their ids anew)."""
@@ -214,16 +218,10 @@ class Transcript(Reading):
     # The mark ----------------------------------------------------------------------------------------
 
     def _grew(self) -> None:
-        """There is more: show it with whatever else comes in this round of the loop."""
+        """There is more: show it with whatever else comes at this time."""
         if not self.following:
             self._unseen = True
-        if not self._sync_due:
-            self._sync_due = True
-            self.call_later(self._sync_once)
-
-    def _sync_once(self) -> None:
-        self._sync_due = False
-        self.sync()
+        self._sync_soon()
 
     def decorate(self, strips: list[Strip]) -> list[Strip]:
         if self.following or self.at_end:
@@ -238,6 +236,7 @@ class Transcript(Reading):
 
     def on_unmount(self) -> None:
         self._disarm()
+        self._sync_soon.cancel()
 
 
 def _letters(text: str) -> str:
