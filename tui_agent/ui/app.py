@@ -17,7 +17,7 @@ from textual.app import SystemCommand
 from textual.screen import Screen
 
 from tui_agent.settings import MODES, Mode, Settings
-from tui_agent.ui import commands, keymap, own_commands, safe, themes
+from tui_agent.ui import commands, contrast, keymap, own_commands, safe, themes
 from tui_agent.ui.asking import Asker
 from tui_agent.ui.lifecycle import Lifecycle
 from tui_agent.ui.messages import (
@@ -78,6 +78,9 @@ class TuiApp(Lifecycle):
         self.main.hints.keymap = self.keymap
         self.opening = Opening(self)
         self.opening.describe()
+
+    def get_css_variables(self) -> dict[str, str]:
+        return contrast.legible(super().get_css_variables())
 
     def get_default_screen(self) -> Screen[None]:
         self.main.fit(self.size)

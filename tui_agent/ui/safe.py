@@ -41,9 +41,8 @@ def notify(
     target: App[object] | Widget,
     text: str,
     *,
-    heading: str = "",
     severity: Severity = "information",
     timeout: float | None = None,
 ) -> None:
     """A toast that says `text` literally."""
-    target.notify(visible(text), title=one_line(heading), severity=severity, timeout=timeout, markup=False)
+    target.notify(visible(text), severity=severity, timeout=timeout, markup=False)

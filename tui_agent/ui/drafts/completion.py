@@ -202,7 +202,7 @@ def _commands(query: str) -> Sequence[Offer]:
 
 def _command(command: Command) -> Offer:
     usage = f"/{command.name} {command.argument}".strip()
-    row = Content.assemble((usage.ljust(_NAME), "bold"), "  ", (command.help, "$foreground 75%"))
+    row = Content.assemble((usage.ljust(_NAME), "bold"), "  ", (command.help, "$text-muted"))
     return Offer(f"/{command.name}{' ' if command.argument else ''}", row, runs=not command.argument)
 
 

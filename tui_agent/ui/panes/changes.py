@@ -72,7 +72,7 @@ class FileList(CursorView):
             ("› " if y == self.cursor else "  ", "$text-primary"),
             (path, ""),
             (gap, ""),
-            (origin, "$foreground 70%"),
+            (origin, "$text-muted"),
             (added, "$text-success"),
             (" ", ""),
             (removed, "$text-error"),
@@ -106,7 +106,7 @@ class Changes(Pane):
         self.content = lambda content_hash: None
         self._model = FileChanges()
         self._title = PaneTitle("Changes")
-        self._empty = Static(Content.styled("No file changed yet.", "$foreground 70%"), classes="empty")
+        self._empty = Static(Content.styled("No file changed yet.", "$text-muted"), classes="empty")
         self._diff: DiffView | None = None
         self._shown: ChangedFile | None = None
         self._waiting = False
@@ -186,7 +186,7 @@ class Changes(Pane):
         self._empty.update(
             Content.styled(
                 "No file changed in the latest turn." if self._model.since_turn else "No file changed yet.",
-                "$foreground 70%",
+                "$text-muted",
             )
         )
         self.list.styles.height = min(len(files), 6) or None

@@ -24,7 +24,7 @@ class PaneTitle(Static):
         """`fact` is text of our own (counts), never foreign."""
         if fact != self._fact:
             self._fact = fact
-            self.update(Content.assemble(self._name_shown, "  ", (fact, "$foreground 70%")), layout=False)
+            self.update(Content.assemble(self._name_shown, "  ", (fact, "$text-muted")), layout=False)
 
 
 class Pane(Vertical):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tui_agent.tools.details import Command
 
 _COMMAND = "bold $foreground"
-_ASIDE = "$foreground 75%"
+_ASIDE = "$text-muted"
 _WARNING = "bold $text-warning"
 FRAME = 8
 """Rows that the question takes beside its body."""

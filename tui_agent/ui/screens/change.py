@@ -31,8 +31,8 @@ KEYS = "Escape close · ] [ hunk · / find · n N next, previous · v sides · w
 class ChangeScreen(ModalScreen[None]):
     DEFAULT_CSS = """
     ChangeScreen { background: $background; padding: 0 1; }
-    ChangeScreen .heading { height: 2; color: $primary; }
-    ChangeScreen .keys { height: auto; color: $foreground 75%; }
+    ChangeScreen .heading { height: 2; color: $text-primary; }
+    ChangeScreen .keys { height: auto; color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,d,enter,ctrl+c", "close", show=False),
@@ -69,7 +69,7 @@ class ChangeScreen(ModalScreen[None]):
     def _heading(self) -> Content:
         change = self._change
         facts = " · ".join((f"+{change.added} -{change.removed}", *change.facts))
-        return safe.title(change.path, 100, "bold") + safe.title(f"  {facts}", 100, "$foreground 75%")
+        return safe.title(change.path, 100, "bold") + safe.title(f"  {facts}", 100, "$text-muted")
 
     def action_close(self) -> None:
         self.dismiss(None)

@@ -41,7 +41,7 @@ def picture(model: str, contents: Contents) -> Content:
         label = f"{name:<{_NAMES}}{tokens:>9,}  "
         lines.append(Content.assemble(label, _bar(tokens, largest, "$text-accent", rest=False)))
     if window:
-        lines.append(Content.styled(f"{'free':<{_NAMES}}{max(0, window - filled):>9,}", "$foreground 75%"))
+        lines.append(Content.styled(f"{'free':<{_NAMES}}{max(0, window - filled):>9,}", "$text-muted"))
     lines.append(Content(""))
     lines.append(Content("Parts are estimates; the whole is what the provider counted, as far as it has."))
     lines.append(Content("/compact makes it short, /rewind goes back, /clear begins anew."))

@@ -37,7 +37,7 @@ class PastSearch(ModalScreen[Draft | None]):
     DEFAULT_CSS = """
     PastSearch { align: left bottom; background: $background 40%; }
     PastSearch Vertical { height: auto; background: $surface; padding: 0 1; border-top: solid $primary; }
-    PastSearch Static { height: 1; color: $foreground 75%; }
+    PastSearch Static { height: 1; color: $text-muted; }
     PastSearch Input, PastSearch Input:focus { height: 1; border: none; padding: 0; background: $surface; }
     """
 

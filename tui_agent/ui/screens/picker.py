@@ -38,7 +38,7 @@ class Picker(ModalScreen[T]):
     DEFAULT_CSS = """
     Picker { align: center middle; background: $background 60%; }
     Picker RowList, Picker RowList:focus { height: auto; min-height: 3; background: $surface; }
-    Picker .note { height: 2; padding: 0 2; color: $foreground 75%; }
+    Picker .note { height: 2; padding: 0 2; color: $text-muted; }
     Picker Input, Picker Input:focus { height: 1; border: none; padding: 0; background: $panel; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,ctrl+c", "close", show=False)]

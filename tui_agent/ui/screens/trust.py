@@ -44,7 +44,7 @@ class TrustScreen(UnaskedDialog[bool]):
             parts += [
                 Content("\n\n"),
                 safe.title(file.name, style="bold $text-accent"),
-                safe.title(f"  {size}", style="$foreground 70%"),
+                safe.title(f"  {size}", style="$text-muted"),
                 Content("\n"),
                 safe.content(file.text.rstrip("\n")),
             ]

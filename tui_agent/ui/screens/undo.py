@@ -69,7 +69,7 @@ class UndoScreen(Dialog["Plan | None"]):
             parts = [
                 Content.styled(
                     f"{choice.key}  {choice.name}",
-                    "bold $text-accent" if choice is self._chosen else "$foreground 70%",
+                    "bold $text-accent" if choice is self._chosen else "$text-muted",
                 )
                 for choice in self._choices
             ]

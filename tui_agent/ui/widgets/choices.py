@@ -73,7 +73,7 @@ class Choices(Widget):
             line = Content.assemble("› " if chosen else "  ", row).truncate(width, ellipsis=True, pad=True)
             lines.append(line.stylize("on $block-cursor-background") if chosen else line)
         if self.hint:
-            lines.append(Content.styled(f"  {self.hint}", "$foreground 70%").truncate(width, ellipsis=True))
+            lines.append(Content.styled(f"  {self.hint}", "$text-muted").truncate(width, ellipsis=True))
         return Content("\n").join(lines)
 
     def on_click(self, event: events.Click) -> None:

@@ -13,8 +13,7 @@ from textual.app import App
 from textual.color import Color
 from textual.style import Style
 
-ENOUGH = 4.5
-_WHITE, _BLACK = Color(255, 255, 255), Color(0, 0, 0)
+from tui_agent.ui.contrast import readable
 
 Palette = Mapping[str, str]
 """Look → Textual style."""
@@ -88,26 +87,3 @@ def palette(
 
 def _style(foreground: Color, background: Color, weight: str = "") -> str:
     return f"{weight} {readable(foreground, background).hex6} on {background.hex6}".strip()
-
-
-def readable(colour: Color, background: Color) -> Color:
-    """`colour`, moved towards white or black as little as gives enough contrast."""
-    goal = max((_WHITE, _BLACK), key=lambda end: contrast(end, background))
-    for step in range(21):
-        nearer = colour.blend(goal, step / 20)
-        if contrast(nearer, background) >= ENOUGH:
-            return nearer
-    return goal
-
-
-def contrast(one: Color, other: Color) -> float:
-    """The ratio of WCAG, 1 to 21."""
-    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-def _luminance(colour: Color) -> float:
-    parts = (
-        part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized
-    )
-    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
 _STYLES = (
-    ("Comment", "italic $foreground 70%"),
+    ("Comment", "italic $text-muted"),
     ("Keyword", "$text-primary"),
     ("Operator.Word", "$text-primary"),
     ("Literal.String", "$text-success"),

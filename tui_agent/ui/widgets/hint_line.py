@@ -41,7 +41,7 @@ class HintLine(Widget):
     def render(self) -> Content:
         shown = fitting(hints(self.place, self.running, self.keymap), self.size.width)
         return Content("   ").join(
-            Content.assemble((label, "$foreground 90%"), " ", (word, "$foreground 70%"))
+            Content.assemble((label, ""), " ", (word, "$text-muted"))
             for label, word in shown
         )
 

@@ -169,13 +169,12 @@ class LineView(ScrollView, can_focus=True):
         self.following = self.may_follow and self.at_end
         self.sync()
 
-    def reveal(self, row: int, margin: int = 0) -> None:
+    def reveal(self, row: int) -> None:
         """Scroll as little as needed to have `row` in view."""
-        height = self.size.height
-        if row < self._top + margin:
-            self.scroll_to_row(row - margin)
-        elif row >= self._top + height - margin:
-            self.scroll_to_row(row - height + 1 + margin)
+        if row < self._top:
+            self.scroll_to_row(row)
+        elif row >= self._top + self.size.height:
+            self.scroll_to_row(row - self.size.height + 1)
 
     def follow(self) -> None:
         """Go to the end and stay there."""

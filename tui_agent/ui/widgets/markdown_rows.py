@@ -32,7 +32,7 @@ LONGEST = 10_000
 
 _MARKS = {"strong_open": "bold", "em_open": "italic", "s_open": "strike"}
 _HEADINGS = {"h1": "bold underline $text-primary", "h2": "bold $text-primary", "h3": "bold"}
-_MUTED = "$foreground 70%"
+_MUTED = "$text-muted"
 
 
 @lru_cache(maxsize=1)
@@ -96,7 +96,7 @@ class _Layout:
             case "paragraph_open":
                 return flow(inline(inner[0].children or ()), margin, self.width)
             case "heading_open":
-                style = _HEADINGS.get(token.tag, "bold $foreground 70%")
+                style = _HEADINGS.get(token.tag, "bold $text-muted")
                 return flow(inline(inner[0].children or (), style), margin, self.width)
             case "fence":
                 return self._code(token.content, token.info.split(maxsplit=1)[:1], margin)

@@ -9,7 +9,7 @@ from tui_agent.ui.widgets.wrap import spans
 
 Cell = tuple[list[Run], str]
 NARROWEST = 4
-_LINE = "$foreground 70%"
+_LINE = "$text-muted"
 
 
 def table_rows(

@@ -23,9 +23,9 @@ class PaneBar(Widget):
     def render(self) -> Content:
         # The current pane is marked by a bracket too, not by colour alone.
         return Content(" ").join(
-            Content.styled(f"[{label[1:-1]}]", "bold $primary")
+            Content.styled(f"[{label[1:-1]}]", "bold $text-primary")
             if pane == self.current
-            else Content.styled(label, "$foreground 75%")
+            else Content.styled(label, "$text-muted")
             for pane, label in self._labels()
         )
 

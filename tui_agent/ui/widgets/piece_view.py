@@ -227,7 +227,7 @@ class PieceView(LineView):
         taken = width_of(label) + 1
         if not label or room < taken + 2:
             return ((" " * room, row.fill),)
-        return ((" " * (room - taken), row.fill), (f"{label} ", f"$foreground 70% {row.fill}"))
+        return ((" " * (room - taken), row.fill), (f"{label} ", f"$text-muted {row.fill}"))
 
     def _keep(self, piece: Piece) -> None:
         self._kept.pop(piece, None)

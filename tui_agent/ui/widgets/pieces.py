@@ -17,7 +17,7 @@ from tui_agent.ui.widgets.markdown_rows import markdown_rows
 from tui_agent.ui.widgets.rows import Margin, MoreRow, TextRow, flow
 from tui_agent.ui.widgets.wrap import untabbed
 
-MUTED = "$foreground 70%"
+MUTED = "$text-muted"
 PROMPT_CAP = 20
 """Rows of a prompt that are shown before it is expanded."""
 

@@ -21,7 +21,7 @@ _LABELS = {"now": "next: ", "after": "after the turn: "}
 
 class QueueList(Choices, can_focus=True):
     DEFAULT_CSS = """
-    QueueList { display: none; background: $background; padding: 0 1; color: $foreground 75%; }
+    QueueList { display: none; background: $background; padding: 0 1; color: $text-muted; }
     QueueList:focus { color: $foreground; background: $surface; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("queue")]

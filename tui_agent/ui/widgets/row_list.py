@@ -52,7 +52,7 @@ class RowList(CursorView):
         gap = " " * max(1, room - width_of(text) + 2)
         # The row stays marked when the focus is elsewhere.
         mark = "› " if y == self.cursor else "  "
-        parts = ((mark, "$text-primary"), (text, ""), (gap, ""), (fact, "$foreground 75%"), (" ", ""))
+        parts = ((mark, "$text-primary"), (text, ""), (gap, ""), (fact, "$text-muted"), (" ", ""))
         return build(parts, width, self.styles_of(y), CURSOR if self.marked(y) else "")
 
     def move_to(self, row: int) -> None:

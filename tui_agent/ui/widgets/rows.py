@@ -87,7 +87,7 @@ class MoreRow(TextRow):
     """Says what is left out until the piece is expanded. Nothing of it is copied."""
 
     def __init__(self, prefix: Runs, text: str) -> None:
-        runs = (*prefix, (text, "$foreground 70%"))
+        runs = (*prefix, (text, "$text-muted"))
         super().__init__(runs, sum(len(part) for part, _ in runs))
 
 

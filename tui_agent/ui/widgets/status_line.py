@@ -16,6 +16,7 @@ from tui_agent.text import plural
 from tui_agent.ui import safe
 from tui_agent.ui.status import NEARLY_FULL, Status, share, thousands
 from tui_agent.ui.widgets.paced import Paced
+from tui_agent.ui.widgets.paced import Paced
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -24,7 +25,14 @@ if TYPE_CHECKING:
 
 PACE = 0.05
 """Seconds between repaints."""
-MODE_STYLES = {"plan": "$secondary", "ask": "$primary", "accept-edits": "$warning", "auto": "$error"}
+PACE = 0.05
+"""Seconds between repaints."""
+MODE_STYLES = {
+    "plan": "$text-secondary",
+    "ask": "$text-primary",
+    "accept-edits": "$text-warning",
+    "auto": "$text-error",
+}
 
 
 class Part(NamedTuple):
@@ -39,6 +47,7 @@ class StatusLine(Widget):
         super().__init__(id=id)
         self.status = status
         self._tick: Timer | None = None
+        self._refresh_soon = Paced(self.refresh, PACE)
         self._refresh_soon = Paced(self.refresh, PACE)
 
     def on_mount(self) -> None:
@@ -74,13 +83,13 @@ class StatusLine(Widget):
 
 def compose_line(status: Status, now: float, width: int) -> Content:
     """The row, exactly `width` cells."""
-    left = [Part(safe.title(status.mode, style=f"bold {MODE_STYLES.get(status.mode, '$primary')}"), 0)]
+    left = [Part(safe.title(status.mode, style=f"bold {MODE_STYLES.get(status.mode, '$text-primary')}"), 0)]
     if status.label:
-        left.append(Part(safe.title(status.label, style="$warning"), 0))
+        left.append(Part(safe.title(status.label, style="$text-warning"), 0))
     elif status.model:
         left.append(Part(safe.title(status.model), 4))
     if status.place:
-        left.append(Part(safe.title(status.place, 40, style="$foreground 70%"), 3))
+        left.append(Part(safe.title(status.place, 40, style="$text-muted"), 3))
 
     right = []
     if activity := status.activity(now):
@@ -93,8 +102,8 @@ def compose_line(status: Status, now: float, width: int) -> Content:
         right.append(Part(_fill(status), 4))
         if status.session_tokens > status.tokens:
             used = f"turn {thousands(status.turn_tokens)}, session {thousands(status.session_tokens)}"
-            right.append(Part(Content.styled(used, "$foreground 70%"), 2))
-    right.append(Part(Content.styled("F1 help", "$foreground 70%"), 1))
+            right.append(Part(Content.styled(used, "$text-muted"), 2))
+    right.append(Part(Content.styled("F1 help", "$text-muted"), 1))
 
     while _width(left) + _width(right) + 2 > width and (spare := [p for p in left + right if p.weight]):
         least = min(spare, key=lambda part: part.weight)

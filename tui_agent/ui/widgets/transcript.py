@@ -16,6 +16,8 @@ from textual.strip import Strip
 from tui_agent.text import visible
 from tui_agent.ui.widgets.live_block import Cleaner
 from tui_agent.ui.widgets.paced import Paced
+from tui_agent.ui.widgets.paced import Paced
+from tui_agent.ui.widgets.paced import Paced
 from tui_agent.ui.widgets.pieces import (
     CallLine,
     CallPiece,
@@ -32,6 +34,10 @@ from tui_agent.ui.widgets.strips import LeanStrip
 
 INTERVAL = 0.1
 """Seconds between repaints of a stream."""
+PACE = 0.05
+"""Seconds between repaints for whatever else the run tells."""
+PACE = 0.05
+"""Seconds between repaints for whatever else the run tells."""
 PACE = 0.05
 """Seconds between repaints for whatever else the run tells."""
 _MARK = " ↓ new output "
@@ -92,10 +98,6 @@ class Transcript(Reading):
             piece.line = line
             self.mark(piece)
             self._sync_soon()
-
-    def forget_call(self, call_id: str) -> None:
-        """The next line of this id is another call (some servers count their ids anew)."""
-        self._calls.pop(call_id, None)
 
     def jump_to_call(self, call_id: str) -> bool:
         piece = self._calls.get(call_id)
@@ -236,6 +238,8 @@ class Transcript(Reading):
 
     def on_unmount(self) -> None:
         self._disarm()
+        self._sync_soon.cancel()
+        self._sync_soon.cancel()
         self._sync_soon.cancel()
 
 
