@@ -16,15 +16,12 @@ from tui_agent.text import plural
 from tui_agent.ui import safe
 from tui_agent.ui.status import NEARLY_FULL, Status, share, thousands
 from tui_agent.ui.widgets.paced import Paced
-from tui_agent.ui.widgets.paced import Paced
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
     from tui_agent.agent import AgentEvent
 
-PACE = 0.05
-"""Seconds between repaints."""
 PACE = 0.05
 """Seconds between repaints."""
 MODE_STYLES = {
@@ -47,7 +44,6 @@ class StatusLine(Widget):
         super().__init__(id=id)
         self.status = status
         self._tick: Timer | None = None
-        self._refresh_soon = Paced(self.refresh, PACE)
         self._refresh_soon = Paced(self.refresh, PACE)
 
     def on_mount(self) -> None:

@@ -16,8 +16,6 @@ from textual.strip import Strip
 from tui_agent.text import visible
 from tui_agent.ui.widgets.live_block import Cleaner
 from tui_agent.ui.widgets.paced import Paced
-from tui_agent.ui.widgets.paced import Paced
-from tui_agent.ui.widgets.paced import Paced
 from tui_agent.ui.widgets.pieces import (
     CallLine,
     CallPiece,
@@ -34,10 +32,6 @@ from tui_agent.ui.widgets.strips import LeanStrip
 
 INTERVAL = 0.1
 """Seconds between repaints of a stream."""
-PACE = 0.05
-"""Seconds between repaints for whatever else the run tells."""
-PACE = 0.05
-"""Seconds between repaints for whatever else the run tells."""
 PACE = 0.05
 """Seconds between repaints for whatever else the run tells."""
 _MARK = " ↓ new output "
@@ -238,8 +232,6 @@ class Transcript(Reading):
 
     def on_unmount(self) -> None:
         self._disarm()
-        self._sync_soon.cancel()
-        self._sync_soon.cancel()
         self._sync_soon.cancel()
 
 
