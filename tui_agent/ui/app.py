@@ -66,7 +66,6 @@ class TuiApp(Lifecycle):
             self.register_theme(theme)
         self.use_theme(themes.first_theme(settings.theme, os.environ))
         self.stylesheet.set_variables(self.get_css_variables())
-        self.stylesheet.set_variables(self.get_css_variables())
         self.main = MainScreen(Status(mode=settings.mode, max_steps=settings.max_steps))
         self.asker = Asker(self)
         self.turns = Turns(self.main, self.asker, partial(opener, self))
