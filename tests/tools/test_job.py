@@ -26,7 +26,8 @@ class Bench:
 
     def __init__(self, workspace: Workspace, spill: Path) -> None:
         self.changed = asyncio.Event()
-        self.jobs = Jobs(self.changed.set)
+        self.jobs = Jobs()
+        self.jobs.on_change = self.changed.set
         self.tools = [run_command_tool(workspace, jobs=self.jobs, spill_folder=spill), job_tool(self.jobs)]
 
     async def ask(self, name: str, signal: CancelSignal | None = None, **arguments: Any) -> ToolResultMessage:

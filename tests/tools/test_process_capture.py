@@ -135,7 +135,7 @@ def test_no_file_for_what_memory_holds(tmp_path: Path) -> None:
 
 
 def test_spill_is_capped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(capture_module.Spill.__init__, "__defaults__", (100_000,))
+    monkeypatch.setattr(capture_module, "SPILL_CAP", 100_000)
     capture = fed(*[b"y\n" * 10_000] * 20, folder=tmp_path)
     text = capture.take()
     assert capture.path is not None
@@ -145,9 +145,9 @@ def test_spill_is_capped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_full_disk_only_ends_the_spill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(self: Spill, folder: Path, cap: int = 0) -> None:
+    def full(self: Spill, folder: Path) -> None:
         self.path, self.size, self.full, self.fault = folder / "output", 0, False, ""
-        self._fd, self._cap = os.open("/dev/full", os.O_WRONLY), 1 << 30
+        self._fd = os.open("/dev/full", os.O_WRONLY)
 
     monkeypatch.setattr(Spill, "__init__", full)
     capture = fed(*[b"y\n" * 10_000] * 20, b"last line\n", folder=tmp_path)

@@ -285,6 +285,6 @@ async def test_background_answers_at_once(workspace: Workspace) -> None:
     assert details(result).job == "job-1"
     (job,) = jobs.list()
     assert job.running
-    jobs.stop_all()
+    job.stop()
     await job.wait()
     assert survivors(tag) == {}

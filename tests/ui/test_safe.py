@@ -22,7 +22,7 @@ async def test_a_toast_and_a_widget_show_hostile_text() -> None:
             yield Static(safe.content(HOSTILE))
 
     async with Host().run_test(notifications=True) as pilot:
-        safe.notify(pilot.app, HOSTILE, heading=HOSTILE, severity="error")
+        safe.notify(pilot.app, HOSTILE, severity="error")
         await pilot.pause()
         rows = ["".join(s.text for s in strip) for strip in pilot.app.screen._compositor.render_strips()]
         assert rows[0].rstrip() == SHOWN

@@ -90,11 +90,6 @@ class History:
         return tuple(call for call in self._calls() if call.id not in self._results)
 
     @property
-    def turn_starts(self) -> tuple[int, ...]:
-        """Where in `messages` the prompts are."""
-        return tuple(self._turns)
-
-    @property
     def awaits_reply(self) -> bool:
         """Is there something to send?"""
         return self._tail() is not None or (bool(self._closed) and _paused(self._closed[-1]))

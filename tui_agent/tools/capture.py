@@ -38,12 +38,11 @@ NEAR = 4_000
 class Spill:
     """The file that takes what memory doesn't keep. A full disk ends the spill, never the command."""
 
-    def __init__(self, folder: Path, cap: int = SPILL_CAP) -> None:
+    def __init__(self, folder: Path) -> None:
         self.path: Path | None = None
         self.size = 0
         self.full = False
         self.fault = ""
-        self._cap = cap
         self._fd = -1
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -53,7 +52,7 @@ class Spill:
             self.fault = error.strerror or str(error)
 
     def write(self, data: bytes) -> None:
-        room = memoryview(data)[: self._cap - self.size]
+        room = memoryview(data)[: SPILL_CAP - self.size]
         self.full = self.full or len(room) < len(data)
         try:
             while room and not self.fault:

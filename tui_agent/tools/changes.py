@@ -37,14 +37,14 @@ def file_change(
     )
 
 
-def diff_text(path: str, diff: Diff, limit: int = MAX_DIFF) -> str:
-    """The unified diff as text, shortened past `limit` characters with a line that says by how much."""
+def diff_text(path: str, diff: Diff) -> str:
+    """The unified diff as text, shortened past `MAX_DIFF` characters with a line that says by how much."""
     if diff.binary:
         return f"Binary file: {size_text(diff.before)} → {size_text(diff.after)}, {digest(diff.after)}\n"
     kept: list[str] = []
     length = left_out = 0
     for line in unified_lines(path, diff):
-        if left_out or length + len(line) > limit:
+        if left_out or length + len(line) > MAX_DIFF:
             left_out += 1
         else:
             kept.append(line)

@@ -16,26 +16,26 @@ CHUNK = 1 << 20
 T = TypeVar("T")
 
 
-async def chunks(opened: Opened, signal: CancelSignal, size: int = CHUNK) -> AsyncIterator[bytes]:
+async def chunks(opened: Opened, signal: CancelSignal) -> AsyncIterator[bytes]:
     """The file from where it stands, piece by piece; `Cancelled` between two of them."""
     async with aiofiles.open(opened.fd, "rb", buffering=0, closefd=False) as file:
         while True:
             signal.raise_if_cancelled()
-            data = await file.read(size)
+            data = await file.read(CHUNK)
             if not data:
                 return
             yield data
 
 
-async def read_whole(opened: Opened, signal: CancelSignal, limit: int = MAX_BYTES) -> bytes:
-    if opened.stat.st_size > limit:
-        raise too_large(opened.path, opened.stat.st_size, limit)
+async def read_whole(opened: Opened, signal: CancelSignal) -> bytes:
+    if opened.stat.st_size > MAX_BYTES:
+        raise too_large(opened.path, opened.stat.st_size)
     parts, length = [], 0
     async for data in chunks(opened, signal):
         parts.append(data)
         length += len(data)
-        if length > limit:  # it grew, or its size was never true (files of the kernel)
-            raise too_large(opened.path, length, limit)
+        if length > MAX_BYTES:  # it grew, or its size was never true (files of the kernel)
+            raise too_large(opened.path, length)
     return b"".join(parts)
 
 

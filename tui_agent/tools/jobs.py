@@ -75,8 +75,8 @@ class Job:
 class Jobs:
     """All background commands of a session. `on_change` is called on the loop when one starts or ends."""
 
-    def __init__(self, on_change: Callable[[], None] | None = None) -> None:
-        self.on_change = on_change
+    def __init__(self) -> None:
+        self.on_change: Callable[[], None] = lambda: None
         self._jobs: dict[str, Job] = {}
         self._count = 0
         self._watches: set[asyncio.Task[None]] = set()
@@ -95,16 +95,12 @@ class Jobs:
         over = max(0, len(self._jobs) - REMEMBERED)
         for old in [job for job in self._jobs.values() if not job.running][:over]:
             del self._jobs[old.id]
-        self._changed()
+        self.on_change()
         return job
 
     async def _watch(self, job: Job) -> None:
         await job.wait()
-        self._changed()
-
-    def _changed(self) -> None:
-        if self.on_change is not None:
-            self.on_change()
+        self.on_change()
 
     def list(self) -> tuple[Job, ...]:
         """In the order they were started."""
@@ -119,8 +115,3 @@ class Jobs:
     def stop(self, id: str) -> None:
         """Ask for its end and return; `on_change` follows."""
         self.get(id).stop()
-
-    def stop_all(self) -> None:
-        for job in self._jobs.values():
-            if job.running:
-                job.stop()

@@ -12,6 +12,8 @@ from contextlib import suppress
 
 from tui_agent.tools import shim
 
+PATIENCE = 2.0
+"""Seconds for ending what was adopted."""
 _adopting = False
 
 
@@ -34,13 +36,13 @@ def now_in_ticks() -> int:
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
 
 
-def sweep(since: int, keep: Collection[int], seconds: float = 2.0) -> int:
+def sweep(since: int, keep: Collection[int]) -> int:
     """End what we adopted: our children in sessions of their own, started from `since` on.
 
     What we start ourselves stays in our session, or in one of `keep`. Returns how many were ended.
     """
     ended: set[int] = set()
-    until = time.monotonic() + seconds
+    until = time.monotonic() + PATIENCE
     while _adopting and time.monotonic() < until:
         lost = {pid for pid in shim.children_by_kernel(os.getpid()) if _is_orphan(pid, since, keep)}
         if not lost:

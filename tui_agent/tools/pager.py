@@ -15,10 +15,9 @@ class Pager:
     Lines end at `\\n` only; a `\\r` before it belongs to the line end. `ends` tells which ends were seen.
     """
 
-    def __init__(self, offset: int, limit: int, *, cap: int = LIMIT) -> None:
+    def __init__(self, offset: int, limit: int) -> None:
         self.offset = offset
         self.limit = limit
-        self.cap = cap
         self.rows: list[str] = []
         self.ends: set[str] = set()
         self.full = False
@@ -72,7 +71,7 @@ class Pager:
         row = f"{self.lines + 1}|{to_model(self._head[: min(size, WIDTH)])}"
         if size > WIDTH:
             row += f"…[+{size - WIDTH:,} characters]"
-        if self.rows and self._length + len(row) + 1 > self.cap:
+        if self.rows and self._length + len(row) + 1 > LIMIT:
             self.full = True
             return
         self.rows.append(row)

@@ -37,14 +37,6 @@ def clip(text: str, limit: int = LIMIT, *, head: float = 0.5, hint: str = "") ->
     return f"{text[:front]}\n{notice}\n{tail}" if back else f"{text[:front]}\n{notice}"
 
 
-def clip_line(line: str, limit: int, *, around: tuple[int, int] = (0, 0)) -> str:
-    """One line cut to `limit` characters that hold the span `around`, with a mark at each cut."""
-    if len(line) <= limit:
-        return line
-    start, end = around
-    middle = start + min(end - start, limit) // 2
-    first = max(0, min(middle - limit // 2, len(line) - limit))
-    last = first + limit
-    before = f"[+{first:,}]…" if first else ""
-    after = f"…[+{len(line) - last:,} characters]" if last < len(line) else ""
-    return f"{before}{line[first:last]}{after}"
+def clip_line(line: str, limit: int) -> str:
+    """One line cut to `limit` characters, with a mark at the cut."""
+    return line if len(line) <= limit else f"{line[:limit]}…[+{len(line) - limit:,} characters]"

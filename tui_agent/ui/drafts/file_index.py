@@ -18,6 +18,7 @@ from tui_agent.ui.drafts.matching import best, narrowed
 MOST = 200_000
 SECONDS = 20.0
 """The walk ends after so many entries, or so long."""
+OFFERED = 40
 PAUSE = 0.02
 """Seconds before a search: the key that asked for it is drawn first, and one that follows at once counts."""
 OLD = 15.0
@@ -38,9 +39,8 @@ class Answer:
 class FileIndex:
     """`ask` returns at once; `answer` is called from the thread of the index."""
 
-    def __init__(self, folder: Path, count: int = 40) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._count = count
         self._paths: list[str] = []
         self._lowered: list[str] = []
         self._good_until = float("-inf")
@@ -98,13 +98,13 @@ class FileIndex:
         """The best matches. Only for the thread of the index."""
         wanted = query.lower()
         if not wanted:
-            return Answer(query, self._paths[: self._count], len(self._paths))
+            return Answer(query, self._paths[: OFFERED], len(self._paths))
         before, among = self._before
         if not wanted.startswith(before):
             among = range(len(self._paths))
         found = narrowed(wanted, self._lowered, among)
         self._before = (wanted, found)
-        places = best(wanted, self._lowered, found, self._count)
+        places = best(wanted, self._lowered, found, OFFERED)
         return Answer(query, [self._paths[place] for place in places], len(found))
 
 
