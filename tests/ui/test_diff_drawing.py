@@ -12,8 +12,9 @@ from tui_agent.text import width_of
 from tui_agent.tools.changes import file_change
 from tui_agent.tools.hunks import Diff, Key
 from tui_agent.tools.stored import StoredDiff, diff_of
+from tui_agent.ui.contrast import ENOUGH, contrast
 from tui_agent.ui.themes import OWN
-from tui_agent.ui.widgets.diff_colours import ANSI, ENOUGH, contrast, palette
+from tui_agent.ui.widgets.diff_colours import ANSI, palette
 from tui_agent.ui.widgets.diff_layout import Layout, View
 from tui_agent.ui.widgets.diff_rows import Rows, aligned, changed_words
 from tui_agent.ui.widgets.diff_text import chopped, drawn, height
