@@ -162,6 +162,9 @@ async def test_no_match_invalid_and_stopped_are_three_answers(
             await host.call("search_files", pattern=pattern)
     with pytest.raises(ToolError, match="does not exist"):
         await host.call("search_files", pattern="a", path="nope")
+    host.put("zeros", b"\0" * 10_000)
+    with pytest.raises(ToolError, match="zeros is not text"):
+        await host.call("search_files", pattern="a", path="zeros")
 
 
 async def test_a_pattern_that_takes_for_ever_is_stopped(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -307,3 +307,17 @@ def test_a_folder_swapped_with_a_link_never_leaks(work: Path) -> None:
     assert reads > 50
     assert refused > 50
     assert {p.name for p in (work.parent / "out").iterdir()} == {"secret", "deep"}
+
+
+@pytest.mark.parametrize("name", ["new/", "new/.", "new/./", "sub/new//"])
+def test_a_new_file_is_not_named_like_a_folder(tmp_path: Path, name: str) -> None:
+    (tmp_path / "sub").mkdir()
+    with Workspace(tmp_path) as workspace, pytest.raises(ToolError, match="ends as folders do"):
+        workspace.target(name)
+
+
+def test_a_dangling_link_is_not_told_as_similar_to_itself(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("nothing")
+    with Workspace(tmp_path) as workspace, pytest.raises(ToolError) as caught:
+        workspace.read_bytes("link")
+    assert "Similar" not in str(caught.value)

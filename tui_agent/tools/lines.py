@@ -21,7 +21,7 @@ _MARKS = (
 
 def encoding_of(data: bytes) -> str:
     """By its byte order mark, else UTF-8 if it is that, else latin-1, which shows any byte; or `BINARY`."""
-    marked = next((encoding for mark, encoding in _MARKS if data.startswith(mark)), None)
+    marked = mark_of(data)
     if marked is None and b"\0" in data:
         return BINARY
     encoding = marked or "utf-8"
@@ -32,8 +32,13 @@ def encoding_of(data: bytes) -> str:
     return encoding
 
 
+def mark_of(data: bytes) -> str | None:
+    """The encoding that a byte order mark names."""
+    return next((encoding for mark, encoding in _MARKS if data.startswith(mark)), None)
+
+
 def has_mark(data: bytes) -> bool:
-    return any(data.startswith(mark) for mark, _ in _MARKS)
+    return mark_of(data) is not None
 
 
 def line_feed(encoding: str) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 
 from pydantic import Field
@@ -16,6 +17,7 @@ from tui_agent.tools.clean import name_to_model, to_model
 from tui_agent.tools.details import FileRead
 from tui_agent.tools.read_tool import ReadTool
 from tui_agent.tools.search import Found, Query
+from tui_agent.tools.sniff import HEAD, text_encoding
 from tui_agent.tools.trouble import shown
 from tui_agent.tools.truncate import LIMIT, clip_line, count
 
@@ -63,8 +65,9 @@ class SearchFiles(ReadTool):
             passes_over=self._passed_over(base),
         )
         if query.is_file:
-            with self.workspace.open_read(base):
-                pass  # or it says why it can't be searched
+            with self.workspace.open_read(base) as opened:  # or it says why it can't be searched
+                if text_encoding(os.pread(opened.fd, HEAD, 0), complete=False) is None:
+                    raise ToolError(f"{shown(base)} is not text, so it is not searched. Use run_command.")
         program = ripgrep.ripgrep_for(self.workspace)
         if program:
             found = ripgrep.search(self.workspace, program, query, signal)

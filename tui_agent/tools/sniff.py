@@ -6,7 +6,7 @@ import codecs
 import struct
 from typing import NamedTuple
 
-from tui_agent.tools.lines import BINARY, encoding_of, has_mark
+from tui_agent.tools.lines import mark_of
 
 HEAD = 8192
 """A NUL in this many first bytes makes a file binary, unless a byte order mark explains it."""
@@ -36,22 +36,18 @@ class Image(NamedTuple):
 
 def text_encoding(head: bytes, *, complete: bool) -> str | None:
     """The encoding to read by, None for binary. `head` is the start of the file, or all of it."""
-    if has_mark(head):
-        encoding = encoding_of(head[: len(head) // 4 * 4])
-        return encoding if encoding not in (BINARY, "latin-1") or not _wide(head) else _wide(head)
-    if b"\0" in head[:HEAD]:
+    marked = mark_of(head)
+    binary = b"\0" in head[:HEAD]
+    if marked is None and binary:
         return None
+    encoding = marked or "utf-8"
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(head, final=complete)
+        codecs.getincrementaldecoder(encoding)().decode(head, final=complete)
     except UnicodeDecodeError:
-        return "latin-1"
-    return "utf-8"
-
-
-def _wide(head: bytes) -> str | None:
-    """UTF-16 that is broken somewhere is still read as such."""
-    marks = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
-    return marks.get(head[:2])
+        if encoding.startswith("utf-16"):
+            return encoding  # broken somewhere, and still read as such
+        return None if binary else "latin-1"
+    return encoding
 
 
 def kind_of(head: bytes) -> str:

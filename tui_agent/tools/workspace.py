@@ -248,7 +248,8 @@ class Workspace:
             return []
         try:
             with os.scandir(fd) as entries:
-                names = [entry.name for entry, _ in zip(entries, range(_SIMILAR_AMONG), strict=False)]
+                some = zip(entries, range(_SIMILAR_AMONG), strict=False)
+                names = [entry.name for entry, _ in some if entry.name != name]  # it may be a dangling link
         except OSError:
             return []
         finally:
@@ -269,8 +270,8 @@ def _check_name(path: str, place: Place) -> None:
     if place.stat is not None:
         return
     first = (*place.missing, place.name)[0]
-    if path.endswith("/"):
-        raise ToolError(f"{shown(path)} ends with a slash, so it names a folder. Give the path of a file.")
+    if path.endswith(("/", "/.")):
+        raise ToolError(f"{shown(path)} ends as folders do. Give the path of a file.")
     if first in _UNEXPANDED:
         raise ToolError(f"{shown(path)}: `{first}` is not expanded. Give a path inside the working folder.")
 
