@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 NAME = "tui-agent"
@@ -87,6 +88,29 @@ def open_private(path: Path, flags: int) -> int:
         os.close(fd)
         raise
     return fd
+
+
+def replace_private(path: Path, data: bytes, *, durable: bool = False) -> None:
+    """Put `data` in the place of `path`, whole or not at all; `durable` is on the disk when this returns."""
+    temporary = path.with_name(f".{os.urandom(8).hex()}")
+    fd = open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+            file.flush()
+            if durable:
+                os.fsync(fd)
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+    if durable:
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def read_small(path: Path, limit: int = 1 << 20, *, follow: bool = True) -> bytes:

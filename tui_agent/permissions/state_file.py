@@ -5,11 +5,11 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import secrets
-import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from tui_agent.paths import open_private, read_small, replace_private
 
 _LIMIT = 4 * 1024 * 1024
 
@@ -21,16 +21,11 @@ class StateFileError(Exception):
 def read_state(path: Path) -> dict[str, Any]:
     """The object in `path`, empty if there is no such file."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+        data = read_small(path, _LIMIT, follow=False)
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise StateFileError(f"{path} can't be read ({error.strerror}); fix or move it") from error
-    with open(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _LIMIT:
-            raise StateFileError(f"{path} is not a file of ours; move it away")
-        data = file.read(_LIMIT)
+        raise StateFileError(f"{path} can't be read ({error.strerror or error}); fix or move it") from error
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -49,24 +44,11 @@ def update_state(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
 
 
 def _update(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    lock = open_private(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         value = read_state(path)
         change(value)
-        fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-        descriptor = os.open(
-            fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
-        )
-        try:
-            with open(descriptor, "w", encoding="utf-8") as file:
-                json.dump(value, file, indent=1)
-                file.flush()
-                os.fsync(descriptor)
-            os.replace(fresh, path)
-        except BaseException:
-            fresh.unlink(missing_ok=True)
-            raise
+        replace_private(path, json.dumps(value, indent=1).encode(), durable=True)
     finally:
         os.close(lock)

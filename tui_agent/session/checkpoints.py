@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -72,7 +71,7 @@ class Checkpoints:
                 )
                 return None
             try:
-                self._put(name, data, durable)
+                paths.replace_private(self.folder / name, data, durable=durable)
             except OSError as error:
                 why = error.strerror or error
                 self._tell(f"Earlier contents of files are not kept: {why} ({self.folder}). Make room there.")
@@ -110,27 +109,6 @@ class Checkpoints:
             with suppress(OSError), os.scandir(self.folder) as entries:
                 self._size = sum(entry.stat(follow_symlinks=False).st_size for entry in entries)
         return self._size
-
-    def _put(self, name: str, data: bytes, durable: bool) -> None:
-        temporary = self.folder / f".{secrets.token_hex(8)}"
-        fd = paths.open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-        try:
-            with os.fdopen(fd, "wb") as file:
-                file.write(data)
-                file.flush()
-                if durable:
-                    os.fsync(fd)
-            os.rename(temporary, self.folder / name)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(temporary)
-            raise
-        if durable:
-            folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
 
     def _tell(self, text: str) -> None:
         if text not in self._told:

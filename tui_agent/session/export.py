@@ -47,10 +47,7 @@ def save(path: Path, text: str, redact: Callable[[str], str]) -> None:
 def beside(place: Path, form: Format, text: str, redact: Callable[[str], str]) -> Path:
     """Into the session's own folder, in the place of an earlier export."""
     path = place / f"export.{form}"
-    temporary = path.with_suffix(".new")
-    with os.fdopen(paths.open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
-        file.write(redact(text).encode("utf-8", "replace"))
-    temporary.replace(path)
+    paths.replace_private(path, redact(text).encode("utf-8", "replace"))
     return path
 
 

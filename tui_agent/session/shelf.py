@@ -7,7 +7,6 @@ is open elsewhere.
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
@@ -36,11 +35,7 @@ def rename(place: Path, name: str) -> str:
     if not kept:
         (place / NAME).unlink(missing_ok=True)
         return ""
-    temporary = place / f".{secrets.token_hex(8)}"
-    fd = paths.open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-    with os.fdopen(fd, "wb") as file:
-        file.write(kept.encode("utf-8", "replace") + b"\n")
-    os.replace(temporary, place / NAME)
+    paths.replace_private(place / NAME, kept.encode("utf-8", "replace") + b"\n")
     return kept
 
 

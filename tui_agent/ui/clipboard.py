@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tui_agent.paths import replace_private, state_folder
 from tui_agent.text import plural
 from tui_agent.ui.tmux import program
 
@@ -63,10 +64,6 @@ async def _tmux(text: str, environ: Mapping[str, str]) -> bool:
 
 
 def _saved(text: str) -> Path:
-    from tui_agent.paths import private_folder, state_folder
-
-    path = private_folder(state_folder()) / "copied.txt"
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    with open(fd, "w", encoding="utf-8", errors="replace", newline="") as file:
-        file.write(text)
+    path = state_folder() / "copied.txt"
+    replace_private(path, text.encode("utf-8", "replace"))
     return path

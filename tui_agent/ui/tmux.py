@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from tui_agent.paths import private_folder, state_folder
+from tui_agent.paths import open_private, state_folder
 
 LONG = 50
 """Milliseconds from which the wait is felt."""
@@ -58,9 +58,8 @@ def advice(environ: Mapping[str, str]) -> str:
     if wait is None or wait < LONG:
         return ""
     with suppress(OSError):
-        place = private_folder(state_folder()) / TOLD
         try:
-            os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
+            os.close(open_private(state_folder() / TOLD, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
         except FileExistsError:
             return ""
     return (

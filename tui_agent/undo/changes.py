@@ -6,7 +6,6 @@ end of a call. Work here reads and writes files, so hosts with an event loop cal
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -177,10 +176,7 @@ class Changes:
     def save(self, export: Export) -> Path:
         """Write the patch beside the session, for its owner alone, in the place of an earlier one."""
         place = self._place / "changes.patch"
-        temporary = place.with_suffix(".new")
-        with os.fdopen(paths.open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
-            file.write(export.patch)
-        temporary.replace(place)
+        paths.replace_private(place, export.patch)
         return place
 
     # undoing

@@ -9,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -124,10 +123,7 @@ class PastFile:
                 break
             room -= len(line)
             kept.append(line)
-        fd, name = tempfile.mkstemp(dir=self.path.parent)
-        with os.fdopen(fd, "wb") as file:
-            file.writelines(reversed(kept))
-        os.replace(name, self.path)
+        paths.replace_private(self.path, b"".join(reversed(kept)))
 
 
 def _line(draft: Draft) -> bytes:
