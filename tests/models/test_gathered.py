@@ -54,6 +54,12 @@ async def test_reading_rests_after_a_delta_that_was_waited_for(rests: list[float
     assert rests == [sse.REST, sse.REST]
 
 
+async def test_a_fast_stream_is_not_held_up_by_the_waits_of_a_busy_machine(rests: list[float]) -> None:
+    parts = [(True, START), *([(False, DELTA)] * sse.MANY + [(True, DELTA)]) * 5]
+    assert len([event async for event in sse.gathered(sent(*parts))]) == len(parts)
+    assert rests == []
+
+
 async def test_an_event_is_passed_on_before_the_rest(rests: list[float]) -> None:
     events = sse.gathered(sent((True, DELTA), (True, DELTA)))
     assert await anext(events) == DELTA

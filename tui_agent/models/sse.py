@@ -24,6 +24,8 @@ REST = 0.05
 """Seconds in which pieces of an answer gather before they are read."""
 WAITED = 0.001
 """Seconds from which a piece was waited for: the others were there already."""
+MANY = 50
+"""Pieces since the last wait from which a stream is fast, and gathers by itself."""
 
 
 async def gathered(events: AsyncIterator[dict[str, Any]]) -> AsyncGenerator[dict[str, Any], None]:
@@ -31,8 +33,11 @@ async def gathered(events: AsyncIterator[dict[str, Any]]) -> AsyncGenerator[dict
     speed is not held up, and neither is the end of an answer that came in one piece."""
     now = asyncio.get_running_loop().time
     asked = now()
+    came = 0
     async for event in events:
-        rests = event.get("type") == "content_block_delta" and now() - asked > WAITED
+        waited = now() - asked > WAITED
+        rests = waited and came < MANY and event.get("type") == "content_block_delta"
+        came = 0 if waited else came + 1
         yield event
         if rests:
             await asyncio.sleep(REST)
