@@ -79,3 +79,15 @@ def test_reports_lose_headers_urls_and_keys() -> None:
 @pytest.mark.parametrize("text", ["3664fe5b0c1d7", "a" * 40, "sk-1", "https://host/path", "task-force"])
 def test_reports_keep_the_rest(text: str) -> None:
     assert scrub(text) == text
+
+
+@pytest.mark.parametrize("value", ["sk-a\nb", "sk a", "sk-\u00e9", "sk-\x00b", "“sk-quoted”"])
+def test_a_key_that_no_request_could_carry_is_named(value: str) -> None:
+    assert Credentials(value).fault.startswith("ANTHROPIC_API_KEY holds")
+    assert Credentials(None, value).fault.startswith("ANTHROPIC_AUTH_TOKEN holds")
+    assert value not in Credentials(value).fault
+
+
+def test_a_key_of_plain_characters_has_no_fault() -> None:
+    assert not Credentials("sk-test_0123+/=").fault
+    assert not Credentials().fault

@@ -299,3 +299,19 @@ async def test_a_sandbox_that_can_t_be_had_is_said_before_anything_starts(
     monkeypatch.setattr("tui_agent.permissions.sandbox._PLACES", ("/nowhere/bwrap",))
     with pytest.raises(SettingsError, match=r"bubblewrap .* is not installed; install it"):
         await Runtime.open(settings_for(api, folder, sandbox=True))
+
+
+async def test_a_rule_that_no_tool_will_ever_meet_is_told(messages_api: StartAPI, folder: Path) -> None:
+    api = await messages_api("done")
+    rules = (
+        RuleText("deny", "run_comand(rm *)", "command line"),
+        RuleText("deny", "write_file(*.py)", "user"),
+        RuleText("allow", "read_file", "user"),
+    )
+    runtime = await Runtime.open(settings_for(api, folder, rules=rules))
+    try:
+        [notice] = runtime.notices
+        assert "deny rule run_comand(rm *) does nothing" in notice
+        assert "run_command" in notice
+    finally:
+        await runtime.close()

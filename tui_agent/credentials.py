@@ -29,6 +29,14 @@ class Credentials:
     def __bool__(self) -> bool:
         return bool(self.api_key or self.auth_token)
 
+    @property
+    def fault(self) -> str:
+        """Why no request could carry them; empty if nothing is wrong."""
+        for name, value in zip(KEY_VARIABLES, (self.api_key, self.auth_token), strict=True):
+            if value and not (value.isascii() and value.isprintable() and " " not in value):
+                return f"{name} holds a blank, a line end or another character that no key has. Set it anew."
+        return ""
+
     @cached_property
     def _forms(self) -> tuple[str, ...]:
         values = [value for value in (self.api_key, self.auth_token) if value and _is_secret(value)]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_agent import paths
-from tui_agent.agent import FileChanged, Model
+from tui_agent.agent import FileChanged, Model, Tool
 from tui_agent.permissions.policy import Policy
 from tui_agent.permissions.rules import RuleError, parse_rule
 from tui_agent.permissions.sandbox import Sandbox, SandboxError, sandbox_of
@@ -32,6 +33,14 @@ def policy_for(settings: Settings) -> Policy:
         state_folder=paths.state_folder(),
         sandboxed=settings.sandbox,
     )
+
+
+def idle_rules(policy: Policy, tools: Iterable[Tool]) -> Iterator[str]:
+    """What to say about rules that no tool will ever meet: a slip in a name must not look like a rule."""
+    names = [tool.name for tool in tools]
+    for rule in policy.rules:
+        if not any(map(rule.covers, names)):
+            yield f"the {rule.verdict} rule {rule.text} does nothing: the tools are {', '.join(names)}"
 
 
 def sandbox_for(settings: Settings) -> Sandbox:

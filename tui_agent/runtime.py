@@ -38,7 +38,7 @@ from tui_agent.branch import branch_of
 from tui_agent.context import Context
 from tui_agent.discreet import DiscreetTool, without
 from tui_agent.live_output import LiveOutput
-from tui_agent.parts import model_for, policy_for, sandbox_for, session_for
+from tui_agent.parts import idle_rules, model_for, policy_for, sandbox_for, session_for
 from tui_agent.permissions.broker import Ask, Broker
 from tui_agent.permissions.gate import PolicyGate
 from tui_agent.permissions.modes import Mode
@@ -130,6 +130,8 @@ class Runtime:
                 scrub=keys.redact_bytes,
             )
         )
+        for words in idle_rules(self.policy, tools):
+            self._notify(words)
         if keys:
             tools = [DiscreetTool(tool, keys.redact) for tool in tools]
         started = next((e for e in self.session.events if e.type == "session_started"), None)

@@ -125,6 +125,8 @@ def load(folder: Path, *, rules: tuple[RuleText, ...] = (), **options: Any) -> S
     values["rules"] = values.get("rules", ()) + rules
     settings = Settings(folder=folder, credentials=Credentials.from_environment(), **values)
     _check_endpoint(settings)
+    if settings.credentials.fault:
+        raise SettingsError(settings.credentials.fault)
     return settings
 
 

@@ -184,3 +184,9 @@ def test_within_means_the_path_or_a_folder_that_holds_it(
         lineage.append(os.path.dirname(lineage[-1]))
     held = any(rule.matches_path(place, "/f") for place in lineage)
     assert rule.matches_path(path, "/f", within=True) is held
+
+
+@pytest.mark.parametrize("verdict", ["denny", "", "permit", "Deny"])
+def test_a_verdict_that_is_none_is_refused(verdict: str) -> None:
+    with pytest.raises(RuleError, match="a rule says allow, ask, deny"):
+        parse_rule(verdict, "run_command(ls)")  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Literal
+from typing import Literal, get_args
 
 from tui_agent.permissions.modes import Verdict
 
@@ -87,6 +87,8 @@ class Rule:
 def parse_rule(verdict: Verdict, text: str, origin: Origin = "user") -> Rule:
     """Read one rule, or raise `RuleError`. A project may only make things stricter."""
     text = text.strip()
+    if verdict not in get_args(Verdict):
+        raise RuleError(text, 0, f"a rule says {', '.join(get_args(Verdict))}, not {verdict!r}")
     name = _TOOL_NAME.match(text)
     if name is None:
         raise RuleError(text, 0, "expected a tool name, as in run_command(git diff *)")
