@@ -55,7 +55,7 @@ async def test_reading_rests_after_a_delta_that_was_waited_for(rests: list[float
 
 
 async def test_a_fast_stream_is_not_held_up_by_the_waits_of_a_busy_machine(rests: list[float]) -> None:
-    parts = [(True, START), *([(False, DELTA)] * sse.MANY + [(True, DELTA)]) * 5]
+    parts = [(True, START), *([(False, DELTA)] * sse.FAST + [(True, DELTA)]) * 5]
     assert len([event async for event in sse.gathered(sent(*parts))]) == len(parts)
     assert rests == []
 

@@ -24,20 +24,23 @@ REST = 0.05
 """Seconds in which pieces of an answer gather before they are read."""
 WAITED = 0.001
 """Seconds from which a piece was waited for: the others were there already."""
-MANY = 50
-"""Pieces since the last wait from which a stream is fast, and gathers by itself."""
+FAST = 1000
+"""Pieces a second from which a stream gathers by itself."""
 
 
 async def gathered(events: AsyncIterator[dict[str, Any]]) -> AsyncGenerator[dict[str, Any], None]:
     """The same events, read with a rest after each delta that had to be waited for. What comes at full
     speed is not held up, and neither is the end of an answer that came in one piece."""
     now = asyncio.get_running_loop().time
-    asked = now()
+    asked = since = now()
     came = 0
     async for event in events:
-        waited = now() - asked > WAITED
-        rests = waited and came < MANY and event.get("type") == "content_block_delta"
-        came = 0 if waited else came + 1
+        got = now()
+        came += 1
+        rests = False
+        if got - asked > WAITED:
+            rests = event.get("type") == "content_block_delta" and came < FAST * (got - since)
+            since, came = got, 0
         yield event
         if rests:
             await asyncio.sleep(REST)
