@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -200,3 +201,27 @@ async def test_a_file_nobody_read_or_saw_is_not_replaced_whoever_lets_it_run(tmp
     [result] = await execute_tool_calls([call], tools, signal=CancelSignal(), gate=Waves("user"))
     assert not result.is_error
     assert (tmp_path / "a.txt").read_text() == "new\n"
+
+
+async def test_the_last_answer_about_a_file_that_kept_changing_counts(host: Host) -> None:
+    host.put("f", "one\n")
+    gate: Asked
+
+    def meddle(number: int, pending: Pending) -> Allow:
+        if len(gate.batches) <= 3:
+            host.put("f", f"{len(gate.batches)}\none\n")
+        return Allow(pending.proposal)
+
+    gate = Asked(meddle)
+    [result] = await run(host, gate, ("edit_file", {"path": "f", "old": "one", "new": "1"}))
+    assert not result.is_error
+    assert len(gate.batches) == 4
+    assert host.get("f") == b"3\n1\n"
+
+
+async def test_many_agents_that_edit_one_file_at_once_all_land(host: Host) -> None:
+    host.put("f", "".join(f"line {n}.\n" for n in range(24)))
+    edits = [{"path": "f", "old": f"line {n}.", "new": f"LINE {n}"} for n in range(24)]
+    results = await asyncio.gather(*(run(host, None, ("edit_file", edit)) for edit in edits))
+    assert [result.text for [result] in results if result.is_error] == []
+    assert host.get("f").decode() == "".join(f"LINE {n}\n" for n in range(24))

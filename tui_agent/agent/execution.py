@@ -29,10 +29,13 @@ from tui_agent.agent.tool import AgentTool, Pending, Proposal, _approver, _call,
 LISTED = 20
 """Names that the error about an unknown tool lists."""
 ASKED_AGAIN = 3
-"""Times one call may be prepared again because its base changed."""
+"""Times one call may be asked about again because its base changed."""
+PREPARED_AGAIN = 100
+"""Times it may be prepared again for that, where nobody is asked or the question stays the same."""
 
 NOT_RUN = "not run: the turn was cancelled before this call"
 OVERTAKEN = "not run: the user sent a new message"
+KEPT_CHANGING = "not run: what it works on kept changing; look again first"
 STOPPED = "not run: the user stopped this call"
 SKIPPED = frozenset({NOT_RUN, OVERTAKEN, STOPPED})
 
@@ -62,6 +65,7 @@ class Member:
     parameters: Any = None
     pending: Pending | None = None
     allowed: Allow | None = None
+    asked_again: int = 0
     refused: ToolResultMessage | None = None
 
 
@@ -239,7 +243,7 @@ class Execution:
 
     async def _run_one(self, member: Member, allow: Allow) -> ToolResultMessage:
         call, signal = member.call, self.signals[member.call.id]
-        for _ in range(ASKED_AGAIN):
+        for _ in range(PREPARED_AGAIN):
             if signal.cancelled:
                 reason = NOT_RUN if self.signal.cancelled else STOPPED
                 return answer(call, reason, is_error=True)
@@ -265,7 +269,7 @@ class Execution:
             finally:
                 _call.reset(mark)
                 _approver.reset(approver)
-        return answer(call, "not run: what it works on kept changing; look again first", is_error=True)
+        return answer(call, KEPT_CHANGING, is_error=True)
 
     def _stopper(self, signal: CancelSignal, began: float) -> str:
         if self.signal.cancelled:
@@ -284,6 +288,9 @@ class Execution:
             return answer(member.call, f"no longer applicable, nothing ran: {said(error)}", is_error=True)
         if proposal.hash == allow.proposal.hash:
             return replace(allow, proposal=proposal)
+        if self.gate is not None and member.asked_again == ASKED_AGAIN:
+            return answer(member.call, KEPT_CHANGING, is_error=True)
+        member.asked_again += 1
         assert member.tool is not None
         member.pending = Pending(member.call, member.tool, proposal)
         await self._ask([member])
