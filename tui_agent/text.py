@@ -109,5 +109,16 @@ def one_line(text: str, width: int | None = None, keep: Literal["head", "tail"] 
 
 
 def plural(count: int, noun: str) -> str:
-    """`3 lines`, `1 line`, `1,200 lines`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    """`1 line`, `2,000 lines`, `3 entries`."""
+    many = noun[:-1] + "ies" if noun.endswith("y") else noun + ("es" if noun.endswith(("s", "ch")) else "s")
+    return f"{count:,} {noun if count == 1 else many}"
+
+
+def size_text(size: int) -> str:
+    """Bytes for people: `812 B`, `3.4 KB`, `120 KB`, `2.1 MB`."""
+    units = ["B", "KB", "MB", "GB"]
+    value: float = size
+    while round(value) >= 1000 and len(units) > 1:
+        value /= 1000
+        del units[0]
+    return f"{value:,.{0 if units[0] == 'B' or value >= 9.95 else 1}f} {units[0]}"

@@ -51,8 +51,8 @@ def test_caps_are_said_once_each(tmp_path: Path) -> None:
     assert Checkpoints(tmp_path, told.append, largest=10, most=15).keep(b"2" * 10) is None
     assert kept.keep(b"1" * 10) is not None
     assert len(told) == 2
-    assert "over 10 bytes" in told[0]
-    assert "15 bytes" in told[1]
+    assert "over 10 B" in told[0]
+    assert "15 B" in told[1]
 
 
 def test_a_disk_that_takes_nothing_is_said_and_leaves_no_piece(

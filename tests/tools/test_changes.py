@@ -157,7 +157,7 @@ def test_a_crlf_file_changes_in_one_line() -> None:
         ("\ufeffa\n".encode(), b"a\n", "encoding UTF-8 with a mark → UTF-8"),
         ("a\n".encode("utf-16"), "b\n".encode("utf-16"), "UTF-16"),
         (b"x" * 1500, b"x" * 1501, "1.5 KB → 1.5 KB"),
-        (None, b"x", "1 byte"),
+        (None, b"x", "1 B"),
     ],
 )
 def test_the_header_names_what_the_bytes_tell(before: bytes | None, after: bytes | None, fact: str) -> None:

@@ -26,9 +26,9 @@ async def test_folders_first_sorted_with_sizes(host: Host) -> None:
     host.put("a.py", "")
     host.put("z/deep/x", "1")
     host.put("m/y", "22")
-    assert await host.text("list_files") == "m/\nz/\na.py  0 B\nb.py  1.2 kB"
+    assert await host.text("list_files") == "m/\nz/\na.py  0 B\nb.py  1.2 KB"
     assert await host.text("list_files", depth=3) == (
-        "m/\n  y  2 B\nz/\n  deep/\n    x  1 B\na.py  0 B\nb.py  1.2 kB"
+        "m/\n  y  2 B\nz/\n  deep/\n    x  1 B\na.py  0 B\nb.py  1.2 KB"
     )
     assert await host.text("list_files", path="z/deep") == "x  1 B"
     (host.root / "void").mkdir()

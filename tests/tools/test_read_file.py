@@ -207,7 +207,7 @@ async def test_the_end_of_a_huge_file(host: Host) -> None:
     host.put("f", b"x" * 99 + b"\n" + (b"x" * 99 + b"\n") * (MAX_BYTES // 100) + b"last")
     total = MAX_BYTES // 100 + 2
     text = await host.text("read_file", path="f", offset=total)
-    assert text == f"{total}|last\n[line {total}, the last ones; the file is 16.0 MB]"
+    assert text == f"{total}|last\n[line {total}, the last ones; the file is 16 MB]"
     with pytest.raises(ToolError, match=f"has {total:,} lines"):
         await host.call("read_file", path="f", offset=total + 1)
 

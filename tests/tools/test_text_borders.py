@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tui_agent.text import plural
 from tui_agent.tools.clean import name_to_model, to_model
-from tui_agent.tools.truncate import clip, clip_line, count, size
+from tui_agent.tools.truncate import clip, clip_line
 
 
 @pytest.mark.parametrize("length", [0, 1, 99, 100, 101, 150, 100_000])
@@ -22,7 +23,7 @@ def test_head_and_tail_are_kept_and_counts_are_exact(length: int, head: float) -
         return
     front, back = round(100 * head), 100 - round(100 * head)
     assert clipped.startswith(
-        text[:front] + f"\n[{count(length - 100, 'character')} (0 lines) left out here]"
+        text[:front] + f"\n[{plural(length - 100, 'character')} (0 lines) left out here]"
     )
     assert not back or clipped.endswith("]\n" + text[-back:])
     kept = clipped.replace(clipped[clipped.index("\n[") : clipped.index("here]") + 5], "").replace("\n", "")
@@ -66,16 +67,3 @@ def test_everything_can_be_sent_and_cleaning_twice_changes_nothing(text: str, lo
     assert "\0" not in cleaned
     assert to_model(cleaned) == cleaned
     assert "\n" not in name_to_model(text)
-
-
-def test_counts_and_sizes() -> None:
-    assert [count(n, "line") for n in (0, 1, 2000)] == ["0 lines", "1 line", "2,000 lines"]
-    assert [count(2, noun) for noun in ("match", "entry", "place")] == ["2 matches", "2 entries", "2 places"]
-    assert [size(n) for n in (0, 999, 1000, 1234, 3_000_000_000, 10**13)] == [
-        "0 B",
-        "999 B",
-        "1.0 kB",
-        "1.2 kB",
-        "3.0 GB",
-        "10000.0 GB",
-    ]

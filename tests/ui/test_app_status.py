@@ -22,7 +22,7 @@ from tui_agent.agent import (
     UsageUpdated,
 )
 from tui_agent.text import width_of
-from tui_agent.ui.status import Status, kilobytes, thousands
+from tui_agent.ui.status import Status, thousands
 from tui_agent.ui.themes import DARK, LIGHT, OWN, first_theme
 from tui_agent.ui.widgets.status_line import compose_line
 
@@ -117,13 +117,6 @@ def test_the_line_is_its_width_and_keeps_the_mode(width: int, place: str) -> Non
     assert width_of(line) == width
     assert line.startswith("ask")
     assert "\x1b" not in line
-
-
-@pytest.mark.parametrize(
-    ("size", "shown"), [(812, "812 B"), (3_400, "3.4 KB"), (120_000, "120 KB"), (2_100_000, "2.1 MB")]
-)
-def test_sizes(size: int, shown: str) -> None:
-    assert kilobytes(size) == shown
 
 
 @pytest.mark.parametrize(("count", "shown"), [(812, "812"), (3_400, "3.4k"), (120_400, "120k")])

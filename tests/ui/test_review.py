@@ -354,7 +354,7 @@ async def test_a_rule_answers_the_files_that_it_covers() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "shown"),
     [
-        (None, b"\x00\x01", "A binary file: no file → 2 bytes"),
+        (None, b"\x00\x01", "A binary file: no file → 2 B"),
         (None, b"", "An empty file."),
         (b"a\n", b"", "emptied"),
         (b"a\n", b"a", "no newline at end of file"),

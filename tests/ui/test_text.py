@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui_agent.text import graphemes, invisibles, one_line, plural, shorten, visible
+from tui_agent.text import graphemes, invisibles, one_line, plural, shorten, size_text, visible
 
 ANY = st.text(alphabet=st.characters(exclude_categories=[]))
 
@@ -113,3 +113,22 @@ def test_one_line() -> None:
 
 def test_plural() -> None:
     assert [plural(n, "line") for n in (0, 1, 1200)] == ["0 lines", "1 line", "1,200 lines"]
+    assert [plural(2, noun) for noun in ("match", "entry", "place")] == ["2 matches", "2 entries", "2 places"]
+
+
+@pytest.mark.parametrize(
+    ("size", "shown"),
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1.0 KB"),
+        (9_949, "9.9 KB"),
+        (9_950, "10 KB"),
+        (999_499, "999 KB"),
+        (999_500, "1.0 MB"),
+        (2_100_000, "2.1 MB"),
+        (10**13, "10,000 GB"),
+    ],
+)
+def test_sizes(size: int, shown: str) -> None:
+    assert size_text(size) == shown

@@ -144,7 +144,7 @@ def test_a_crash_and_a_resume_keep_all_of_it(host: Host) -> None:
 def test_what_can_not_be_kept_is_said_and_not_offered(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host.changes.checkpoints, "_largest", 5)
     host.write("a.py", b"x")
-    assert any("over 5 bytes" in word for word in host.told)
+    assert any("over 5 B" in word for word in host.told)
     assert "not held" in refused(host.undo(OfFile("a.py")))
     assert host.get("a.py") == b"x"
 

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tui_agent import paths
+from tui_agent.text import size_text
 
 FOLDER = "blobs"
 LARGEST = 16_000_000
@@ -58,7 +59,7 @@ class Checkpoints:
                 return name
             if len(data) > self._largest:
                 self._tell(
-                    f"Files over {_mega(self._largest)} are not kept, so their changes can't be undone."
+                    f"Files over {size_text(self._largest)} are not kept, so their changes can't be undone."
                 )
                 return None
             if self._secret(data):
@@ -66,7 +67,7 @@ class Checkpoints:
                 return None
             if self._used() + len(data) > self._most:
                 self._tell(
-                    f"This session holds {_mega(self._most)} of earlier file contents, the most it may. "
+                    f"This session holds {size_text(self._most)} of earlier file contents, the most it may. "
                     "Changes from now on can't be undone; a new session (/clear) can hold them again."
                 )
                 return None
@@ -114,7 +115,3 @@ class Checkpoints:
         if text not in self._told:
             self._told.add(text)
             self._notify(text)
-
-
-def _mega(size: int) -> str:
-    return f"{size / 1_000_000:,.0f} MB" if size >= 1_000_000 else f"{size:,} bytes"

@@ -25,12 +25,13 @@ from tui_agent.agent.tool import (
     approved_by,
     earlier_proposals,
 )
+from tui_agent.text import plural
 from tui_agent.tools.changes import file_change
 from tui_agent.tools.clean import to_model
 from tui_agent.tools.details import NOT_READ, FileChange, digest
 from tui_agent.tools.file_io import read_whole, to_the_end
 from tui_agent.tools.trouble import Missing, shown
-from tui_agent.tools.truncate import clip, count
+from tui_agent.tools.truncate import clip
 from tui_agent.tools.workspace import Workspace
 
 _SHOWN_DIFF = 20_000
@@ -153,4 +154,4 @@ class _Change:
 
 
 def counts(change: FileChange) -> str:
-    return f"+{change.added:,} −{count(change.removed, 'line')}"
+    return f"+{change.added:,} −{plural(change.removed, 'line')}"

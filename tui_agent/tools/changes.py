@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tui_agent.text import size_text
 from tui_agent.tools.details import FileChange, digest
 from tui_agent.tools.hunks import Diff, Hunk
 from tui_agent.tools.lines import has_mark, line_ends, line_feed, line_text
@@ -40,7 +41,7 @@ def file_change(
 def diff_text(path: str, diff: Diff) -> str:
     """The unified diff as text, shortened past `MAX_DIFF` characters with a line that says by how much."""
     if diff.binary:
-        return f"Binary file: {size_text(diff.before)} → {size_text(diff.after)}, {digest(diff.after)}\n"
+        return f"Binary file: {sizes(diff)}, {digest(diff.after)}\n"
     kept: list[str] = []
     length = left_out = 0
     for line in unified_lines(path, diff):
@@ -83,14 +84,10 @@ def _marked(sign: str, lines: list[bytes], encoding: str) -> Iterator[str]:
             yield "\\ No newline at end of file"
 
 
-def size_text(data: bytes | None) -> str:
-    """`no file`, `12 bytes`, `3.4 KB`, `1.2 MB`."""
-    if data is None:
-        return "no file"
-    size = len(data)
-    if size < 1000:
-        return f"{size} byte{'' if size == 1 else 's'}"
-    return f"{size / 1000:.1f} KB" if size < 999_950 else f"{size / 1_000_000:.1f} MB"
+def sizes(diff: Diff) -> str:
+    """`12 B → 3.4 KB`."""
+    sides = (diff.before, diff.after)
+    return " → ".join("no file" if data is None else size_text(len(data)) for data in sides)
 
 
 def _facts(diff: Diff) -> Iterator[str]:
@@ -108,7 +105,7 @@ def _facts(diff: Diff) -> Iterator[str]:
         yield "binary"
     else:
         yield from _text_facts(diff)
-    yield size_text(after) if before is None else f"{size_text(before)} → {size_text(after)}"
+    yield size_text(len(after or b"")) if before is None else sizes(diff)
 
 
 def _text_facts(diff: Diff) -> Iterator[str]:

@@ -7,12 +7,12 @@ from pydantic import Field
 from tui_agent.agent.calling import in_thread
 from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.tool import Proposal
+from tui_agent.text import plural
 from tui_agent.tools.arguments import Arguments, PathText, Text
 from tui_agent.tools.change import ChangeTool, base_of, counts, propose
 from tui_agent.tools.details import FileChange
 from tui_agent.tools.splice import Spliced, splice
 from tui_agent.tools.trouble import shown
-from tui_agent.tools.truncate import count
 
 
 class EditFileArguments(Arguments):
@@ -39,7 +39,7 @@ class EditFile(ChangeTool):
         )
 
         def told(change: FileChange) -> str:
-            where = f"at line {result.line}" if result.places == 1 else f"in {count(result.places, 'place')}"
+            where = f"at line {result.line}" if result.places == 1 else f"in {plural(result.places, 'place')}"
             return f"Edited {shown(path)} {where} ({counts(change)})."
 
         return await propose(self.workspace, f"Edit {path}", base, result.data, told=told, whole=False)

@@ -9,12 +9,13 @@ from pydantic import Field
 from tui_agent.agent.calling import in_thread
 from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.tool import ToolOutput
+from tui_agent.text import plural, size_text
 from tui_agent.tools.arguments import Arguments, PathText, Whole
 from tui_agent.tools.clean import name_to_model
 from tui_agent.tools.details import FileRead
 from tui_agent.tools.read_tool import ReadTool
 from tui_agent.tools.trouble import shown
-from tui_agent.tools.truncate import LIMIT, count, size
+from tui_agent.tools.truncate import LIMIT
 from tui_agent.tools.walk import Entry, Walk
 
 _ENTRIES = 1_000
@@ -67,14 +68,14 @@ class ListFiles(ReadTool):
             rows.append(row)
         notes = list(_notes(walk))
         if denied:
-            notes.append(f"{count(denied, 'entry')} left out because a rule of the user's denies them")
+            notes.append(f"{plural(denied, 'entry')} left out because a rule of the user's denies them")
         if not rows:
             notes.insert(0, "the folder is empty")
         text = "\n".join([*rows, *(f"[{note}]" for note in notes)])
         return ToolOutput(
             text,
             FileRead(
-                path=shown(self.workspace.named(base)), lines=len(rows), summary=count(len(rows), "entry")
+                path=shown(self.workspace.named(base)), lines=len(rows), summary=plural(len(rows), "entry")
             ),
         )
 
@@ -85,11 +86,11 @@ def _row(entry: Entry) -> str:
         return f"{name}/" + (f"  ({entry.note})" if entry.note else "")
     if entry.kind == "link":
         return f"{name} -> {name_to_model(entry.note)}"
-    return f"{name}  {size(entry.size)}" if entry.kind == "file" else f"{name}  ({entry.note})"
+    return f"{name}  {size_text(entry.size)}" if entry.kind == "file" else f"{name}  ({entry.note})"
 
 
 def _notes(walk: Walk) -> Iterator[str]:
     if walk.stopped:
         yield f"not complete: {walk.stopped}; list a sub-folder, or find files by text with search_files"
     if walk.unreadable:
-        yield f"{count(walk.unreadable, 'folder')} could not be read"
+        yield f"{plural(walk.unreadable, 'folder')} could not be read"

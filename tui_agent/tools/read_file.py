@@ -16,6 +16,7 @@ from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.errors import ToolError
 from tui_agent.agent.messages import ImageContent, TextContent
 from tui_agent.agent.tool import ToolOutput
+from tui_agent.text import plural, size_text
 from tui_agent.tools.arguments import Arguments, PathText, Whole
 from tui_agent.tools.details import FileRead, digest
 from tui_agent.tools.file_io import chunks, read_whole
@@ -23,7 +24,6 @@ from tui_agent.tools.pager import Pager
 from tui_agent.tools.read_tool import ReadTool
 from tui_agent.tools.sniff import MAX_IMAGE, MAX_SIDE, image_of, kind_of, text_encoding
 from tui_agent.tools.trouble import shown
-from tui_agent.tools.truncate import count, size
 from tui_agent.tools.workspace import MAX_BYTES, Opened
 
 
@@ -73,7 +73,7 @@ class ReadFile(ReadTool):
         total = text.count("\n") + (not text.endswith("\n") and text != "")
         if pager.offset > max(total, 1):
             raise ToolError(
-                f"{shown(path)} has {count(total, 'line')}; offset {pager.offset:,} is past its end."
+                f"{shown(path)} has {plural(total, 'line')}; offset {pager.offset:,} is past its end."
             )
         self.workspace.mark_seen(real, content_hash)
         if not text:
@@ -103,14 +103,14 @@ class ReadFile(ReadTool):
         pager.finish()
         if not pager.rows:
             raise _past_the_end(path, pager.lines, pager)
-        large = f"the file is {size(opened.stat.st_size)}"
+        large = f"the file is {size_text(opened.stat.st_size)}"
         more = f"{_lines(pager)}; {large}; go on with offset={pager.next_line}"
         notes.append(more if pager.full else f"{_lines(pager)}, the last ones; {large}")
         return _page(path, pager, notes, None)
 
 
 def _past_the_end(path: str, lines: int, pager: Pager) -> ToolError:
-    has = count(lines, "line")
+    has = plural(lines, "line")
     return ToolError(
         f"{shown(path)} has {has}, so offset {pager.offset:,} is past its end. Use a smaller one."
     )
@@ -133,9 +133,9 @@ def _page(path: str, pager: Pager, notes: list[str], content_hash: str | None) -
     elif "\r\n" in pager.ends:
         notes.append("lines end with CRLF")
     if pager.cut:
-        notes.append(f"{count(pager.cut, 'line')} cut; find text in them with search_files")
+        notes.append(f"{plural(pager.cut, 'line')} cut; find text in them with search_files")
     text = "\n".join([*pager.rows, *(f"[{note}]" for note in notes)])
-    summary = count(len(pager.rows), "line")
+    summary = plural(len(pager.rows), "line")
     return ToolOutput(
         text, FileRead(path=shown(path), hash=content_hash, lines=len(pager.rows), summary=summary)
     )
@@ -144,17 +144,16 @@ def _page(path: str, pager: Pager, notes: list[str], content_hash: str | None) -
 def _not_text(path: str, head: bytes, length: int) -> ToolOutput:
     image = image_of(head)
     kind = f"an image ({image.media_type})" if image else kind_of(head)
-    text = (
-        f"{shown(path)} is {kind}, {size(length)}; there is no text to show. Use run_command to look into it."
-    )
-    return ToolOutput(text, FileRead(path=shown(path), summary=f"{kind}, {size(length)}"))
+    facts = f"{kind}, {size_text(length)}"
+    text = f"{shown(path)} is {facts}; there is no text to show. Use run_command to look into it."
+    return ToolOutput(text, FileRead(path=shown(path), summary=facts))
 
 
 def _image(path: str, data: bytes, media_type: str, sides: tuple[int, int]) -> ToolOutput:
-    facts = f"{media_type}, {sides[0]}×{sides[1]} pixels, {size(len(data))}"
+    facts = f"{media_type}, {sides[0]}×{sides[1]} pixels, {size_text(len(data))}"
     details = FileRead(path=shown(path), hash=digest(data), summary=facts)
     if len(data) > MAX_IMAGE or max(sides) > MAX_SIDE or min(sides) == 0:
-        limit = f"{size(MAX_IMAGE)} or {MAX_SIDE:,} pixels a side"
+        limit = f"{size_text(MAX_IMAGE)} or {MAX_SIDE:,} pixels a side"
         text = f"{shown(path)} ({facts}) is over the limit of {limit}. Make a smaller copy with run_command."
         return ToolOutput(text, details)
     image = ImageContent(data=base64.b64encode(data).decode("ascii"), media_type=media_type)

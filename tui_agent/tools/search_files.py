@@ -11,6 +11,7 @@ from tui_agent.agent.calling import in_thread
 from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.errors import ToolError
 from tui_agent.agent.tool import ToolOutput
+from tui_agent.text import plural
 from tui_agent.tools import plain_search, ripgrep
 from tui_agent.tools.arguments import Arguments, PathText, Text
 from tui_agent.tools.clean import name_to_model, to_model
@@ -19,7 +20,7 @@ from tui_agent.tools.read_tool import ReadTool
 from tui_agent.tools.search import Found, Query
 from tui_agent.tools.sniff import HEAD, text_encoding
 from tui_agent.tools.trouble import shown
-from tui_agent.tools.truncate import LIMIT, clip_line, count
+from tui_agent.tools.truncate import LIMIT, clip_line
 
 
 class SearchFilesArguments(Arguments):
@@ -94,7 +95,7 @@ def _output(query: Query, found: Found, named: Callable[[str], str]) -> ToolOutp
     base = shown(named(query.base))
     notes = list(_notes(query, found, base, len(found.hits) - len(rows)))
     text = "\n".join([*rows, *(f"[{note}]" for note in notes)])
-    return ToolOutput(text, FileRead(path=base, lines=len(rows), summary=count(len(found.hits), "match")))
+    return ToolOutput(text, FileRead(path=base, lines=len(rows), summary=plural(len(found.hits), "match")))
 
 
 def _notes(query: Query, found: Found, base: str, left_out: int) -> Iterator[str]:
@@ -103,8 +104,8 @@ def _notes(query: Query, found: Found, base: str, left_out: int) -> Iterator[str
         files = f" (files {to_model(query.glob)})" if query.glob else ""
         yield f"no match in {where}{files}{' so far' if found.stopped else ''}"
     if left_out:
-        yield f"{count(left_out, 'more match')} left out; search a sub-folder or a narrower pattern"
+        yield f"{plural(left_out, 'more match')} left out; search a sub-folder or a narrower pattern"
     if found.stopped:
         yield f"not complete: {found.stopped}; search a sub-folder, a glob or a narrower pattern"
     if found.passed_over:
-        yield f"{count(found.passed_over, 'file')} not searched: denied by a rule, or likely to hold secrets"
+        yield f"{plural(found.passed_over, 'file')} not searched: denied by a rule, or likely to hold secrets"

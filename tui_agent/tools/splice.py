@@ -15,10 +15,10 @@ from functools import cached_property
 from itertools import islice
 
 from tui_agent.agent.errors import ToolError
+from tui_agent.text import plural
 from tui_agent.tools.lines import BINARY, encoding_of, has_mark
 from tui_agent.tools.nearest import nearest
 from tui_agent.tools.trouble import shown
-from tui_agent.tools.truncate import count
 
 _COUNTED = 1_000
 _LISTED = 10
@@ -190,5 +190,5 @@ def _not_found(text: Text, old: str) -> str:
     found = nearest(decoded, old)
     if not decoded:
         return f"{shown(text.path)} is empty, so `old` can't be in it. Use write_file to fill it."
-    lines = count(decoded.count("\n") + (not decoded.endswith("\n")), "line")
+    lines = plural(decoded.count("\n") + (not decoded.endswith("\n")), "line")
     return f"`old` is not in {shown(text.path)} ({lines}); nothing was changed. {found}"

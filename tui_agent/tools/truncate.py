@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
+from tui_agent.text import plural
+
 LIMIT = 50_000
 """Characters of one tool result, unless a tool says otherwise."""
-
-
-def count(number: int, noun: str) -> str:
-    """`1 line`, `2,000 lines`, `3 entries`."""
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + ("es" if noun.endswith(("s", "ch")) else "s")
-    return f"{number:,} {noun if number == 1 else plural}"
-
-
-def size(number: int) -> str:
-    """Bytes for people: `812 B`, `1.4 MB`."""
-    if number < 1000:
-        return f"{number} B"
-    power = min((len(str(number)) - 1) // 3, 3)
-    return f"{number / 1000**power:.1f} {('B', 'kB', 'MB', 'GB')[power]}"
 
 
 def clip(text: str, limit: int = LIMIT, *, head: float = 0.5, hint: str = "") -> str:
@@ -31,7 +19,7 @@ def clip(text: str, limit: int = LIMIT, *, head: float = 0.5, hint: str = "") ->
     back = limit - front
     left_out = text[front : len(text) - back]
     lines = left_out.count("\n")
-    notice = f"[{count(len(left_out), 'character')} ({count(lines, 'line')}) left out here"
+    notice = f"[{plural(len(left_out), 'character')} ({plural(lines, 'line')}) left out here"
     notice += f"; {hint}]" if hint else "]"
     tail = text[len(text) - back :]
     return f"{text[:front]}\n{notice}\n{tail}" if back else f"{text[:front]}\n{notice}"

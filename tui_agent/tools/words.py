@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import signal
 
+from tui_agent.text import plural
 from tui_agent.tools.process import Ended
-from tui_agent.tools.truncate import count
 
 
 def how_it_ended(ended: Ended, timeout: float = 0) -> str:
@@ -27,11 +27,11 @@ def leftovers(ended: Ended) -> list[str]:
     if ended.background:
         were = "was" if ended.background == 1 else "were"
         said.append(
-            f"{count(ended.background, 'background process')} {were} ended with it; "
+            f"{plural(ended.background, 'background process')} {were} ended with it; "
             "use background=true for what should go on"
         )
     if ended.left:
-        said.append(f"{count(ended.left, 'process')} could not be ended (another user's, or stuck)")
+        said.append(f"{plural(ended.left, 'process')} could not be ended (another user's, or stuck)")
     return said
 
 

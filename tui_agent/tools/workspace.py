@@ -18,11 +18,11 @@ from pathlib import Path
 from types import TracebackType
 
 from tui_agent.agent.errors import StaleProposal, ToolError
+from tui_agent.text import size_text
 from tui_agent.tools import writer
 from tui_agent.tools.openat import LOOK, READ, open_beneath
 from tui_agent.tools.place import Place, locate, relative_to
 from tui_agent.tools.trouble import Missing, explained, not_regular, outside, shown
-from tui_agent.tools.truncate import size
 
 MAX_BYTES = 16_000_000
 """A file up to this size may be held in memory: read whole, edited, replaced."""
@@ -278,6 +278,6 @@ def _check_name(path: str, place: Place) -> None:
 
 def too_large(path: str, found: int, limit: int = MAX_BYTES) -> ToolError:
     return ToolError(
-        f"{shown(path)} is {size(found)}; files over {size(limit)} are not changed or loaded whole. "
-        "Read it in pages with read_file, or change it with run_command."
+        f"{shown(path)} is {size_text(found)}; files over {size_text(limit)} are not changed or loaded "
+        "whole. Read it in pages with read_file, or change it with run_command."
     )

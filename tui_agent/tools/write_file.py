@@ -10,12 +10,12 @@ from tui_agent.agent.calling import in_thread
 from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.errors import ToolError
 from tui_agent.agent.tool import Proposal
+from tui_agent.text import plural, size_text
 from tui_agent.tools.arguments import Arguments, PathText, Text
 from tui_agent.tools.change import ChangeTool, base_of, counts, propose
 from tui_agent.tools.details import NOT_READ, FileChange
 from tui_agent.tools.lines import BINARY, encoding_of, has_mark, line_ends, split_lines
 from tui_agent.tools.trouble import shown
-from tui_agent.tools.truncate import count, size
 
 _SOFT_END = re.compile(b"(?<!\r)\n")
 
@@ -42,8 +42,9 @@ class WriteFile(ChangeTool):
         facts = adapted if base.seen else (*adapted, NOT_READ)
 
         def told(change: FileChange) -> str:
-            what = f"{count(change.added, 'line')}, {size(len(after))}" if before is None else counts(change)
-            return f"{'Created' if before is None else 'Replaced'} {shown(path)} ({what})."
+            if before is not None:
+                return f"Replaced {shown(path)} ({counts(change)})."
+            return f"Created {shown(path)} ({plural(change.added, 'line')}, {size_text(len(after))})."
 
         title = f"{'Create' if before is None else 'Replace'} {path}"
         return await propose(self.workspace, title, base, after, facts, told=told, whole=True)

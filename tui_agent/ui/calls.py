@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from tui_agent.ui.status import OWN, kilobytes
+from tui_agent.text import size_text
+from tui_agent.ui.status import OWN
 
 if TYPE_CHECKING:
     from tui_agent.agent import AgentEvent, ToolCall, ToolResultMessage
@@ -87,7 +88,7 @@ class Call:
     def about(self) -> str:
         """The main argument, or how much of the arguments has come."""
         if self.state == "writing" and self.bytes:
-            return f"{self.subject} {kilobytes(self.bytes)}".strip()
+            return f"{self.subject} {size_text(self.bytes)}".strip()
         return self.subject
 
     def matches(self, words: list[str]) -> bool:

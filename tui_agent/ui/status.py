@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tui_agent.text import size_text
+
 if TYPE_CHECKING:
     from tui_agent.agent import AgentEvent
 
@@ -60,7 +62,7 @@ class Status:
                 name = self.running.get(event.call_id) if event.decision == "allow" else None
                 self.doing = f"running {name}" if name else "thinking"
             case "tool_call_progress":
-                self.doing = f"writing {event.subject or event.name} {kilobytes(event.bytes)}"
+                self.doing = f"writing {event.subject or event.name} {size_text(event.bytes)}"
             case "approval_requested":
                 self.doing = "waiting for your answer"
             case "tool_call_started" if event.call.name != OWN:
@@ -119,15 +121,6 @@ def _ending(stop_reason: str) -> str:
 def share(tokens: int, window: int) -> str:
     """`12 %`, `<1 %`."""
     return "<1 %" if 0 < tokens < window / 100 else f"{round(100 * tokens / window)} %"
-
-
-def kilobytes(size: int) -> str:
-    """A size for the eye: `812 B`, `3.4 KB`, `120 KB`, `2.1 MB`."""
-    if size < 1000:
-        return f"{size} B"
-    if size < 1_000_000:
-        return f"{size / 1000:.1f} KB" if size < 10_000 else f"{size // 1000} KB"
-    return f"{size / 1_000_000:.1f} MB"
 
 
 def thousands(count: int) -> str:

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tui_agent.text import plural
-from tui_agent.ui.status import kilobytes
+from tui_agent.text import plural, size_text
 
 LONG = 1000
 """Characters from which a paste is folded."""
@@ -69,7 +68,7 @@ def fold(paste: str, taken: Mapping[str, str]) -> str:
     """The label for a paste, unlike those that are `taken` for other texts."""
     size = len(paste.encode("utf-8", "surrogatepass"))
     lines = paste.removesuffix("\n").count("\n") + 1
-    words = f"pasted {plural(lines, 'line')}, {kilobytes(size)}"
+    words = f"pasted {plural(lines, 'line')}, {size_text(size)}"
     label, number = f"[{words}]", 1
     while taken.get(label, paste) != paste:
         number += 1

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from tui_agent.text import one_line, plural, shorten, visible, width_of
+from tui_agent.text import one_line, plural, shorten, size_text, visible, width_of
 from tui_agent.ui.calls import GLYPHS, Call, State
-from tui_agent.ui.status import kilobytes
 from tui_agent.ui.widgets.wrap import cuts, untabbed
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def _facts(call: Call, room: int) -> str:
     facts = {
         "seconds": "" if call.seconds is None else duration(call.seconds),
         "by": f"by {call.by}" if call.by else "",
-        "size": kilobytes(call.size) if call.size else "",
+        "size": size_text(call.size) if call.size else "",
         "job": call.job,
     }
     while facts:
@@ -136,7 +135,7 @@ def peek(rows: list[Row]) -> list[Row]:
 def _result(call: Call, width: int) -> list[Row]:
     assert call.result is not None
     seconds = "" if call.seconds is None else duration(call.seconds)
-    facts = " · ".join(part for part in (kilobytes(call.size), seconds) if part)
+    facts = " · ".join(part for part in (size_text(call.size), seconds) if part)
     heading = "error" if call.result.is_error else "result"
     rows: list[Row] = [((f"{heading} ", "bold"), (facts, QUIET))]
     diff = "" if call.result.is_error else diff_of(call)

@@ -12,13 +12,13 @@ from textual import on
 from textual.app import ComposeResult
 from textual.widget import Widget
 
-from tui_agent.text import plural, shorten, visible
+from tui_agent.text import plural, shorten, size_text, visible
 from tui_agent.ui import clipboard, safe
 from tui_agent.ui.calls import Call, Calls
 from tui_agent.ui.panes import call_rows
 from tui_agent.ui.panes.endings import Ending, ending_of, step_limit
 from tui_agent.ui.panes.pane import Pane
-from tui_agent.ui.status import OWN, kilobytes
+from tui_agent.ui.status import OWN
 from tui_agent.ui.widgets.clear import Clear
 from tui_agent.ui.widgets.pieces import CallLine, CallState
 from tui_agent.ui.widgets.reading import Reading
@@ -180,7 +180,7 @@ class ConversationPane(Clear, Pane):
 def _line(call: Call) -> CallLine:
     facts = [] if call.seconds is None or call.seconds < 0.1 else [call_rows.duration(call.seconds)]
     if call.size:
-        facts.append(kilobytes(call.size))
+        facts.append(size_text(call.size))
     if call.denied and call.reason:
         facts.append(call.reason)
     state: CallState = "running" if call.state == "writing" else call.state

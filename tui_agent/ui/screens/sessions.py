@@ -18,12 +18,11 @@ from textual.widget import Widget
 from textual.widgets import Input
 from textual.worker import get_current_worker
 
-from tui_agent.text import plural
+from tui_agent.text import plural, size_text
 from tui_agent.ui import safe
 from tui_agent.ui.screens.confirm import ConfirmScreen
 from tui_agent.ui.screens.name import NameScreen
 from tui_agent.ui.screens.picker import Picker, Words
-from tui_agent.ui.status import kilobytes
 from tui_agent.ui.threads import in_thread
 from tui_agent.ui.widgets.row_list import Row
 
@@ -83,7 +82,7 @@ class SessionsScreen(Picker["Summary"]):
         self._shown = [one for one in self._known if hits is None or one.place in hits]
         now = time.time()
         rows = [
-            Row(one.title, f"{self._where(one)}{ago(now - one.changed)}  {kilobytes(one.size):>7}")
+            Row(one.title, f"{self._where(one)}{ago(now - one.changed)}  {size_text(one.size):>7}")
             for one in self._shown
         ]
         places = [one.place for one in self._shown]

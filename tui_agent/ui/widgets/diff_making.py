@@ -63,10 +63,10 @@ def warnings(diff: Diff) -> Iterator[str]:
 
 def nothing_to_show(diff: Diff, change: FileChange) -> tuple[str, ...]:
     """A sentence where there are no lines to show."""
-    from tui_agent.tools.changes import size_text
+    from tui_agent.tools.changes import sizes
 
     if diff.binary:
-        return (f"A binary file: {size_text(diff.before)} → {size_text(diff.after)}. It is not shown here.",)
+        return (f"A binary file: {sizes(diff)}. It is not shown here.",)
     if not diff.edits and not diff.whole:
         return (change.diff.strip() or "The content of this change is not kept here.",)
     if not diff.edits:
