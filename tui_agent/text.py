@@ -110,8 +110,11 @@ def one_line(text: str, width: int | None = None, keep: Literal["head", "tail"] 
 
 def plural(count: int, noun: str) -> str:
     """`1 line`, `2,000 lines`, `3 entries`."""
-    many = noun[:-1] + "ies" if noun.endswith("y") else noun + ("es" if noun.endswith(("s", "ch")) else "s")
-    return f"{count:,} {noun if count == 1 else many}"
+    if count == 1:
+        return f"1 {noun}"
+    if noun.endswith("y") and noun[-2] not in "aeou":
+        return f"{count:,} {noun[:-1]}ies"
+    return f"{count:,} {noun}{'es' if noun.endswith(('s', 'ch')) else 's'}"
 
 
 def size_text(size: int) -> str:

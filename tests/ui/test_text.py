@@ -113,7 +113,8 @@ def test_one_line() -> None:
 
 def test_plural() -> None:
     assert [plural(n, "line") for n in (0, 1, 1200)] == ["0 lines", "1 line", "1,200 lines"]
-    assert [plural(2, noun) for noun in ("match", "entry", "place")] == ["2 matches", "2 entries", "2 places"]
+    many = [plural(2, noun) for noun in ("match", "process", "entry", "day", "place")]
+    assert many == ["2 matches", "2 processes", "2 entries", "2 days", "2 places"]
 
 
 @pytest.mark.parametrize(
