@@ -69,7 +69,7 @@ def svg(app: App[Any]) -> str:
             f'<svg xmlns="http://www.w3.org/2000/svg" {box} font-size="{SIZE_OF_FONT}" '
             'font-family="DejaVu Sans Mono, Menlo, Consolas, monospace">',
             f'<rect x="0.5" y="0.5" rx="9" fill="{ground}" {edge} {_less(width, height)}/>',
-            f'<g transform="translate({EDGE} {EDGE})">',
+            f'<g transform="translate({EDGE} {EDGE})" shape-rendering="crispEdges">',
             *sorted(parts, key=lambda part: not part.startswith("<rect")),
             "</g>",
             "</svg>\n",

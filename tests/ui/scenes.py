@@ -84,7 +84,8 @@ SESSION: list[AgentEvent] = [
 COLOURFUL: list[AgentEvent] = [
     *SESSION[:-2],
     answer(
-        "# One\n\n## Two\n\n> a quotation with `code`, *emphasis* and ~~no~~\n\n1. first\n2. second\n\n---\n\n"
+        "# One\n\n## Two\n\n> a quotation with `code`, *emphasis* and ~~no~~\n\n1. first\n2. second\n\n---\n"
+        "\n"
         "A [link](https://example.org) and a table:\n\n| what | state |\n|---|---|\n| empty | fixed |\n\n"
         '```python\n@cache\nclass Cart:  # what is bought\n    """Lines."""\n    total: int = 490\n'
         '    def name(self): return f"{self!r}" or None\n```\n\n```diff\n- old\n+ new\n```',
@@ -113,7 +114,7 @@ def press(*keys: str) -> Scene:
     return scene
 
 
-def question(*made: Callable[[], Question], then: tuple[str, ...] = ()) -> Scene:
+def question(*made: Callable[[], Question], then: tuple[str, ...] = (), last: tuple[str, ...] = ()) -> Scene:
     async def scene(pilot: Pilot[Any], app: Host, folder: Path) -> None:
         from tui_agent.ui.screens.approval import ask
 
@@ -125,6 +126,8 @@ def question(*made: Callable[[], Question], then: tuple[str, ...] = ()) -> Scene
         await pilot.press("end")
         await pilot.pause(0.7)
         await pilot.press("home", *then)
+        await pilot.pause(0.7)
+        await pilot.press(*last)
 
     return scene
 
@@ -189,9 +192,9 @@ SCENES: dict[str, Scene] = {
     "themes": press(*"/theme", "enter"),
     "review": question(_change),
     "review_set": question(_change, _other, then=("v",)),
-    "review_reason": question(_change, then=("space", "r", *"use Decimal")),
+    "review_reason": question(_change, then=("]", "space"), last=("r", *"use Decimal")),
     "command": question(_command),
-    "command_rule": question(_command, then=("a",)),
+    "command_rule": question(_command, last=("a",)),
     "trust": trust,
     "confirm": confirm,
 }

@@ -15,7 +15,7 @@ from textual.color import Color
 from tui_agent.ui.contrast import contrast
 
 ENOUGH = 4.5
-LINES = set("─━│┃┌┐└┘├┤┬┴┼╭╮╰╯▁▂▔▌▎▏█▊▋▐")
+LINES = set("─━│┃┌┐└┘├┤┬┴┼╭╮╰╯▁▂▃▄▅▆▇█▔▌▎▏▊▋▐")
 THEMES = ("dark", "light", "textual-dark", "textual-light", "nord", "gruvbox", "dracula", "solarized-light")
 
 

@@ -70,7 +70,7 @@ KEYS: tuple[Key, ...] = (
     Key("shift+tab", "Shift+Tab", "next mode", "next_mode", hint="mode"),
     Key("f1", "F1, ? (prompt empty)", "this help", "help", hint="help"),
     Key("f2", "F2", "conversation", "pane('conversation')", hint="conversation"),
-    Key("f3", "F3", "tool log", "pane('tool_log')", hint="tools"),
+    Key("f3", "F3", "tool log", "pane('tool_log')", hint="tool log"),
     Key("f4", "F4", "changes", "pane('changes')", hint="changes"),
     Key("f5", "F5", "messages that wait for the run", "queue"),
     Key("f6,tab", "F6, Tab", "next pane", "next_pane"),

@@ -24,7 +24,9 @@ class PaneTitle(Static):
         """`fact` is text of our own (counts), never foreign."""
         if fact != self._fact:
             self._fact = fact
-            self.update(Content.assemble(self._name_shown, "  ", (fact, "$text-muted")), layout=False)
+            self.update(
+                Content.assemble(self._name_shown, "  ", (fact, "not bold $text-muted")), layout=False
+            )
 
 
 class Pane(Vertical):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import takewhile
+
+from textual.content import Content
 
 KEYS: Mapping[str, str] = {
     "y": "approve",
@@ -32,3 +35,16 @@ ANSWERS = frozenset({"approve", "deny", "reason", "always", "edit", "press", "ap
 WHILE_PEEKING: Mapping[str, str] = {"pageup": "page_up", "pagedown": "page_down"}
 EARLY = frozenset({"page_up", "page_down", "to_start", "to_end", "up", "down", "peek", "help"})
 """What may be done at once: it only looks."""
+
+
+def weighted(keys: str) -> Content:
+    """`y approve · F2 conversation` with the keys in bold."""
+    return Content("\n").join(
+        Content(" · ").join(_weighted(item) for item in line.split(" · ")) for line in keys.split("\n")
+    )
+
+
+def _weighted(item: str) -> Content:
+    names = list(takewhile(lambda word: len(word) == 1 or word in ("Esc", "F2", "Space"), item.split(" ")))
+    key = " ".join(names)
+    return Content.assemble((key, "bold"), item[len(key) :])

@@ -22,7 +22,7 @@ from textual.widgets import Button, Input, Static
 
 from tui_agent.text import visible
 from tui_agent.ui.arming import Arming
-from tui_agent.ui.screens.answer_keys import ANSWERS, EARLY, KEYS, WHILE_PEEKING
+from tui_agent.ui.screens.answer_keys import ANSWERS, EARLY, KEYS, WHILE_PEEKING, weighted
 from tui_agent.ui.screens.fields import Fields
 from tui_agent.ui.screens.offered_rule import ALWAYS_KEYS, Covers, OfferedRule, OnGrant
 from tui_agent.ui.widgets.shown import ShownView
@@ -124,7 +124,7 @@ class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
         why_line = self.query_one("#why", Static)
         why_line.update(why)
         why_line.set_class(not why.plain, "-empty")
-        self.query_one("#keys", Static).update(Content(keys))
+        self.query_one("#keys", Static).update(weighted(keys))
         self.refresh_buttons()
 
     def refresh_buttons(self) -> None:

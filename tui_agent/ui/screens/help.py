@@ -5,6 +5,7 @@ What works where the person was comes first.
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import ClassVar, get_args
 
 from textual.binding import Binding, BindingType
@@ -16,6 +17,8 @@ from tui_agent.ui.keymap import Keymap
 from tui_agent.ui.screens.dialog import Dialog
 
 _COLUMN = 26
+_WORDS = 44
+"""Cells of what a key does, on one line of a dialog in 80 columns."""
 _PLACES: dict[keys.Place, str] = {
     "screen": "Everywhere",
     "prompt": "In the prompt",
@@ -66,6 +69,8 @@ def _section(heading: str, rows: list[tuple[str, str]], column: int = _COLUMN) -
     lines = [Content.styled(heading, "bold $text-accent")]
     for left, right in rows:
         # A label that is wider than its column stands on a line of its own.
-        gap = f"\n{' ' * (column + 2)}" if len(left) >= column else " " * (column - len(left))
-        lines.append(Content.assemble("  ", (left, "bold"), gap, right))
+        first = "" if len(left) < column else f"\n{' ' * (column + 2)}"
+        gap = first or " " * (column - len(left))
+        words = fill(right, _WORDS).replace("\n", f"\n{' ' * (column + 2)}")
+        lines.append(Content.assemble("  ", (left, "bold"), gap, words))
     return Content("\n").join(lines)

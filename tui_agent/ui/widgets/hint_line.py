@@ -40,10 +40,8 @@ class HintLine(Widget):
 
     def render(self) -> Content:
         shown = fitting(hints(self.place, self.running, self.keymap), self.size.width)
-        return Content("   ").join(
-            Content.assemble((label, ""), " ", (word, "$text-muted"))
-            for label, word in shown
-        )
+        pairs = (Content.assemble((label, "bold"), f" {word}") for label, word in shown)
+        return Content("   ").join(pairs).stylize("$text-muted")
 
 
 def hints(place: Place, running: bool, keymap: Keymap) -> list[Hint]:

@@ -99,7 +99,6 @@ def compose_line(status: Status, now: float, width: int) -> Content:
         if status.session_tokens > status.tokens:
             used = f"turn {thousands(status.turn_tokens)}, session {thousands(status.session_tokens)}"
             right.append(Part(Content.styled(used, "$text-muted"), 2))
-    right.append(Part(Content.styled("F1 help", "$text-muted"), 1))
 
     while _width(left) + _width(right) + 2 > width and (spare := [p for p in left + right if p.weight]):
         least = min(spare, key=lambda part: part.weight)
