@@ -173,7 +173,6 @@ async def test_an_edit_teaches_the_rest_of_the_file_only_if_it_was_known(host: H
         ("\ufeffa\n".encode("utf-16-le"), "x\n", b"x\n", "was utf-16-le"),
         (b"\xef\xbb\xbfa\n", "x\n", b"x\n", "byte order mark dropped"),
         (b"\xef\xbb\xbfa\n", "\ufeffx\n", b"\xef\xbb\xbfx\n", ""),
-        (b"\0\1", "x", b"x", ""),
         (b"", "x\n", b"x\n", ""),
         (b"x", "", b"", ""),
     ],
@@ -240,3 +239,20 @@ async def test_in_place_is_said_in_the_review_and_in_the_result(host: Host) -> N
     assert "written in place: it has hard links" in change_of(proposal).facts
     assert "written in place" in await run(proposal)
     assert host.get("g") == b"y"
+
+
+@pytest.mark.parametrize("data", [b"\0\1\2", b"\x89PNG\r\n\x1a\n\0", b"a\0b\n", b"\xff\xfea\0b"])
+async def test_what_no_diff_can_show_is_not_replaced(host: Host, data: bytes) -> None:
+    host.put("f", data)
+    with pytest.raises(ToolError, match="is not text"):
+        await host.prepare("write_file", path="f", content="text\n")
+    assert host.get("f") == data
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("write_file", {"content": "a\0b"}), ("edit_file", {"old": "a", "new": "\0"})],
+)
+def test_text_that_would_make_a_binary_is_refused(host: Host, name: str, arguments: dict[str, str]) -> None:
+    with pytest.raises(ValidationError, match="without NUL"):
+        host.arguments(name, {"path": "f", **arguments})

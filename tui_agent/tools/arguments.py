@@ -37,8 +37,17 @@ def _sendable(value: str) -> str:
     return value
 
 
+def _without_nul(value: str) -> str:
+    if "\0" in value:
+        raise PydanticCustomError("string_nul", "text without NUL characters (run_command can make binaries)")
+    return value
+
+
 Text = Annotated[str, AfterValidator(_sendable)]
 """Text that can be written to a file or handed to a program."""
+
+FileText = Annotated[Text, AfterValidator(_without_nul)]
+"""Text of a file: with a NUL it would be a binary, and nobody could see in a diff what is written."""
 
 Whole = Annotated[int, BeforeValidator(_whole)]
 """An int that also comes as a harmless disguise of one. Bound it with `Field(ge=…, le=…)`."""

@@ -8,7 +8,7 @@ from tui_agent.agent.calling import in_thread
 from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.tool import Proposal
 from tui_agent.text import plural
-from tui_agent.tools.arguments import Arguments, PathText, Text
+from tui_agent.tools.arguments import Arguments, FileText, PathText, Text
 from tui_agent.tools.change import ChangeTool, base_of, counts, propose
 from tui_agent.tools.details import FileChange
 from tui_agent.tools.splice import Spliced, splice
@@ -18,7 +18,7 @@ from tui_agent.tools.trouble import shown
 class EditFileArguments(Arguments):
     path: PathText
     old: Text = Field(description="Exact text of the file, without line numbers; unique in it.")
-    new: Text = Field(description="Its replacement.")
+    new: FileText = Field(description="Its replacement.")
     replace_all: bool = Field(default=False, description="Replace every place, not just a unique one.")
 
 

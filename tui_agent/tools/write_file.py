@@ -11,7 +11,7 @@ from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.errors import ToolError
 from tui_agent.agent.tool import Proposal
 from tui_agent.text import plural, size_text
-from tui_agent.tools.arguments import Arguments, PathText, Text
+from tui_agent.tools.arguments import Arguments, FileText, PathText
 from tui_agent.tools.change import ChangeTool, base_of, counts, propose
 from tui_agent.tools.details import NOT_READ, FileChange
 from tui_agent.tools.lines import BINARY, encoding_of, has_mark, line_ends, split_lines
@@ -22,7 +22,7 @@ _SOFT_END = re.compile(b"(?<!\r)\n")
 
 class WriteFileArguments(Arguments):
     path: PathText
-    content: Text = Field(description="The whole new content.")
+    content: FileText = Field(description="The whole new content.")
 
 
 class WriteFile(ChangeTool):
@@ -36,7 +36,7 @@ class WriteFile(ChangeTool):
     async def prepare(self, parameters: WriteFileArguments, signal: CancelSignal) -> Proposal:
         base = await base_of(self.workspace, parameters.path, signal, may_be_new=True)
         path, before = base.path, base.data
-        after, adapted = await in_thread(_content, parameters.content, before)
+        after, adapted = await in_thread(_content, path, parameters.content, before)
         if after == before:
             raise ToolError(f"Nothing would change: {shown(path)} holds exactly that content already.")
         facts = adapted if base.seen else (*adapted, NOT_READ)
@@ -50,11 +50,17 @@ class WriteFile(ChangeTool):
         return await propose(self.workspace, title, base, after, facts, told=told, whole=True)
 
 
-def _content(text: str, before: bytes | None) -> tuple[bytes, tuple[str, ...]]:
+def _content(path: str, text: str, before: bytes | None) -> tuple[bytes, tuple[str, ...]]:
     """The bytes to write, and what is adapted to the file that is there, or lost of it."""
     data, facts = text.encode(), []
-    if not before or (encoding := encoding_of(before)) == BINARY:
+    if not before:
         return data, ()
+    encoding = encoding_of(before)
+    if encoding == BINARY:
+        raise ToolError(
+            f"{shown(path)} is not text, and no diff could show what would be lost; it is untouched. "
+            "Choose another name, or remove it with run_command first."
+        )
     if line_ends(split_lines(before, encoding), encoding) == "CRLF" and _SOFT_END.search(data):
         data = _SOFT_END.sub(b"\r\n", data)
         facts.append("line ends written as CRLF, as the file has them")
