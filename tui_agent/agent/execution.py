@@ -28,6 +28,8 @@ from tui_agent.agent.tool import AgentTool, Pending, Proposal, _approver, _call,
 
 LISTED = 20
 """Names that the error about an unknown tool lists."""
+LONGEST = 100
+"""Characters of its name that it repeats."""
 ASKED_AGAIN = 3
 """Times one call may be asked about again because its base changed."""
 PREPARED_AGAIN = 100
@@ -198,7 +200,7 @@ class Execution:
         else:
             more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
             known = f"Registered tools: {', '.join(names[:LISTED])}{more}."
-        return f"unknown tool {name!r}: nothing was run. {known} Use the tools as they are declared now."
+        return f"unknown tool {name[:LONGEST]!r}: nothing was run. {known} Use the tools as they are declared now."
 
     # the gate
 

@@ -19,7 +19,10 @@ class Record(BaseModel):
     def __init__(self, /, *values: Any, **fields: Any) -> None:
         if values:
             names = [name for name in type(self).model_fields if name not in ("type", "role")]
-            fields |= dict(zip(names, values, strict=False))
+            given = dict(zip(names, values, strict=False))
+            if len(values) > len(names) or given.keys() & fields.keys():
+                raise TypeError(f"{type(self).__name__} takes {', '.join(names)}, each once")
+            fields |= given
         super().__init__(**fields)
 
 
