@@ -200,7 +200,8 @@ class Execution:
         else:
             more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
             known = f"Registered tools: {', '.join(names[:LISTED])}{more}."
-        return f"unknown tool {name[:LONGEST]!r}: nothing was run. {known} Use the tools as they are declared now."
+        called = repr(name[:LONGEST])
+        return f"unknown tool {called}: nothing was run. {known} Use the tools as they are declared now."
 
     # the gate
 
