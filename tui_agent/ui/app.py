@@ -79,7 +79,7 @@ class TuiApp(Lifecycle):
         self.opening.describe()
 
     def get_css_variables(self) -> dict[str, str]:
-        return contrast.legible(super().get_css_variables())
+        return contrast.legible(super().get_css_variables(), self.current_theme.dark)
 
     def get_default_screen(self) -> Screen[None]:
         self.main.fit(self.size)

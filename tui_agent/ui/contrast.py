@@ -46,15 +46,17 @@ def readable(colour: Color, *grounds: Color) -> Color:
     return goal
 
 
-def legible(variables: Mapping[str, str]) -> dict[str, str]:
+def legible(variables: Mapping[str, str], dark: bool) -> dict[str, str]:
     """The variables of a theme with text colours that can be read wherever text stands.
 
-    Colours of the terminal's own are left to it: what they look like is not known.
+    Colours of the terminal's own are left to it: what they look like is not known. Only the ground under a
+    cursor is a grey there, which no text has.
     """
     ground = Color.parse(variables["background"])
     foreground = Color.parse(variables["foreground"])
     if ground.ansi is not None or foreground.ansi is not None:
-        return {**variables, "text-muted": variables["foreground"]}
+        grey = "ansi_bright_black" if dark else "ansi_white"
+        return {**variables, "text-muted": variables["foreground"], "block-cursor-background": grey}
     found = dict(variables)
     cursor = ground + Color.parse(variables["block-cursor-background"])
     if contrast(cursor, ground) > TINT:  # rows under a cursor have texts of all colours

@@ -17,7 +17,7 @@ from tui_agent.ui.keymap import Keymap
 from tui_agent.ui.screens.dialog import Dialog
 
 _COLUMN = 26
-_WORDS = 44
+_WORDS = 40
 """Cells of what a key does, on one line of a dialog in 80 columns."""
 _PLACES: dict[keys.Place, str] = {
     "screen": "Everywhere",
