@@ -22,9 +22,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import ptyprocess
 import pyte
+import pytest
 
 ESC, CR = "\x1b", "\r"
 PATIENCE = 30.0
@@ -47,6 +49,11 @@ _OURS = re.compile(
 _LIVE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
 )
+
+
+def heavy(*values: Any) -> list[Any]:
+    """Parameters that only the long run tries: each start of the program costs two seconds of a processor."""
+    return [pytest.param(value, marks=pytest.mark.heavy) for value in values]
 
 
 class Terminal:

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable
 
+import pytest
 from terminal.harness import Terminal
 
 READY = r"Ask for a change"
@@ -39,6 +40,7 @@ def test_the_demo_runs_to_its_end(terminal: Start) -> None:
     assert term.leftovers() == {}
 
 
+@pytest.mark.heavy
 def test_a_question_survives_every_size(terminal: Start) -> None:
     term = terminal("--demo", size=(80, 24))
     term.wait_for("› Find where")

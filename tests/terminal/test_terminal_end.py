@@ -15,15 +15,14 @@ import pytest
 from server.messages_api import call, reply
 from server.threaded import ThreadedAPI
 from terminal.conftest import KEY
-from terminal.harness import PATIENCE, Terminal
+from terminal.harness import PATIENCE, Terminal, heavy
 from tools.process_trees import fresh_tag, gone_within, survivors
 
 from tui_agent import paths
 
 READY = r"Ask for a change"
 LONG = reply("word " * 4000, pace=0.01)
-HEAVY = [pytest.param(number, marks=pytest.mark.heavy) for number in (signal.SIGQUIT, signal.SIGINT)]
-SIGNALS = [signal.SIGTERM, signal.SIGHUP, *HEAVY]
+SIGNALS = [signal.SIGTERM, *heavy(signal.SIGHUP, signal.SIGQUIT, signal.SIGINT)]
 
 Start = Callable[..., Terminal]
 
@@ -67,6 +66,7 @@ def test_a_closed_terminal_ends_the_program_and_its_commands(busy: tuple[Termina
     assert gone_within(tag, 3) == {}
 
 
+@pytest.mark.heavy
 def test_idle_it_costs_nothing(terminal: Start) -> None:
     with ThreadedAPI(["fine."]) as api:
         term = terminal(api=api)
@@ -93,7 +93,7 @@ def test_ctrl_z_gives_the_terminal_to_the_shell_and_fg_takes_it_back(terminal: S
         term.wait_for("› draft")
         term.kill(signal.SIGTSTP)
         term.wait_until(lambda: state(term.pid) == "T", "stop")
-        assert term.left_on() == set()
+        term.wait_until(lambda: term.left_on() == set(), "terminal as it was")
         term.resize(100, 30)
         before = len(term.raw)
         term.kill(signal.SIGCONT)

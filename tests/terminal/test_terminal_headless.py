@@ -12,6 +12,7 @@ import pytest
 from server.messages_api import call, reply
 from server.threaded import ThreadedAPI
 from terminal.conftest import COMMAND, KEY
+from terminal.harness import heavy
 from tools.process_trees import fresh_tag, gone_within, survivors
 
 
@@ -28,15 +29,7 @@ def started(api: ThreadedAPI, folder: Path, *options: str) -> subprocess.Popen[s
     )
 
 
-@pytest.mark.parametrize(
-    "number",
-    [
-        signal.SIGINT,
-        signal.SIGTERM,
-        pytest.param(signal.SIGHUP, marks=pytest.mark.heavy),
-        pytest.param(signal.SIGQUIT, marks=pytest.mark.heavy),
-    ],
-)
+@pytest.mark.parametrize("number", [signal.SIGTERM, *heavy(signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)])
 def test_a_signal_ends_the_turn_and_its_commands(project: Path, number: signal.Signals) -> None:
     tag = fresh_tag()
     (project / "tree.sh").write_text(

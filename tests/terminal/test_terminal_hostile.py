@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from server.messages_api import call, error, reply, text, thinking
 from server.threaded import ThreadedAPI
-from terminal.harness import Terminal
+from terminal.harness import Terminal, heavy
 
 READY = r"Ask for a change"
 ARMED = 0.7
@@ -82,7 +82,7 @@ def looked_at(term: Terminal) -> None:
     term.quiet(0.3)
 
 
-@pytest.mark.parametrize("chunk", [pytest.param(1, marks=pytest.mark.heavy), 4096])
+@pytest.mark.parametrize("chunk", [4096, *heavy(1)])
 def test_words_of_the_model(terminal: Start, chunk: int) -> None:
     blocks = [
         thinking(CORPUS),
@@ -185,6 +185,7 @@ def test_names_of_folder_branch_and_instructions(terminal: Start, tmp_path: Path
         assert term.quit() == 0
 
 
+@pytest.mark.heavy
 def test_a_stored_conversation(terminal: Start) -> None:
     with ThreadedAPI([reply(text(CORPUS), call("read_file", {"path": CORPUS})), f"{CORPUS}\n\nfine."]) as api:
         first = begin(terminal, api)

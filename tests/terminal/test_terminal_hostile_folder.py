@@ -13,7 +13,7 @@ import pytest
 from server.messages_api import call, reply
 from server.threaded import ThreadedAPI
 from terminal.conftest import COMMAND, KEY
-from terminal.harness import Terminal
+from terminal.harness import Terminal, heavy
 
 from tui_agent import paths
 
@@ -100,7 +100,7 @@ def test_nothing_of_it_counts_without_a_screen(hostile: Path) -> None:
     assert "sk-planted" not in json.dumps(bodies)
 
 
-@pytest.mark.parametrize("answer", ["n", "\x1b"])
+@pytest.mark.parametrize("answer", ["\x1b", *heavy("n")])
 def test_starting_and_quitting_at_the_question_changes_nothing(
     terminal: Start, hostile: Path, answer: str
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from server.messages_api import call, reply
 from server.threaded import ThreadedAPI
-from terminal.harness import Terminal
+from terminal.harness import Terminal, heavy
 
 READY = r"Ask for a change"
 START, END = "\x1b[200~", "\x1b[201~"
@@ -145,7 +145,7 @@ def test_a_burst_without_brackets_is_a_draft_that_nobody_sent(term: Terminal, ap
     assert sent(term, api, "\r").split("\n")[:3] == ["first line", "second line", "third line"]
 
 
-@pytest.mark.parametrize("typed", ["/help\r", "fix the bug\rand go\r", "plain"])
+@pytest.mark.parametrize("typed", ["fix the bug\rand go\r", *heavy("/help\r", "plain")])
 def test_keys_before_the_screen_is_there_are_kept_and_not_sent(
     terminal: Callable[..., Terminal], api: ThreadedAPI, typed: str
 ) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from server.messages_api import call, reply
 from server.threaded import ThreadedAPI
-from terminal.harness import Terminal
+from terminal.harness import Terminal, heavy
 from tools.process_trees import fresh_tag, gone_within, survivors
 
 Start = Callable[..., Terminal]
@@ -49,7 +49,7 @@ def test_a_turn_with_a_change_that_is_read_and_approved(terminal: Start, project
         assert b"\x1b" not in term.raw
 
 
-@pytest.mark.parametrize("word", ["maybe", "yes, do", "Yes please"])
+@pytest.mark.parametrize("word", ["yes, do", *heavy("maybe", "Yes please")])
 def test_only_the_word_approves(terminal: Start, project: Path, word: str) -> None:
     with ThreadedAPI(asks_to_write("Fine.")) as api:
         term = begin(terminal, api)

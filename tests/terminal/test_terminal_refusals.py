@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from server.messages_api import error
 from server.threaded import ThreadedAPI
-from terminal.harness import Terminal
+from terminal.harness import Terminal, heavy
 
 READY = r"Ask for a change"
 Start = Callable[..., Terminal]
@@ -112,9 +112,11 @@ def test_a_dead_endpoint_is_said_and_can_be_left(terminal: Start) -> None:
     "env",
     [
         {"NO_COLOR": "1"},
-        pytest.param({"COLORTERM": None, "TERM": "xterm"}, marks=pytest.mark.heavy),
-        pytest.param({"TERM": "linux", "COLORTERM": None}, marks=pytest.mark.heavy),
-        {"COLUMNS": "20", "LINES": "5"},
+        *heavy(
+            {"COLORTERM": None, "TERM": "xterm"},
+            {"TERM": "linux", "COLORTERM": None},
+            {"COLUMNS": "20", "LINES": "5"},
+        ),
     ],
     ids=["NO_COLOR", "16 colours", "console", "COLUMNS"],
 )

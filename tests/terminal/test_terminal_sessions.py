@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from server.messages_api import Request, reply
 from server.threaded import ThreadedAPI
 from terminal.harness import Terminal
@@ -22,6 +23,7 @@ def told(term: Terminal, api: ThreadedAPI, prompt: str, answer: str) -> None:
     term.wait_for(READY)
 
 
+@pytest.mark.heavy
 def test_a_session_is_chosen_at_the_start_and_goes_on(terminal: Start) -> None:
     with ThreadedAPI(["it is sunny", "still sunny"]) as api:
         first = terminal(api=api)
@@ -37,6 +39,7 @@ def test_a_session_is_chosen_at_the_start_and_goes_on(terminal: Start) -> None:
         assert api.refused == []
 
 
+@pytest.mark.heavy
 def test_a_session_that_is_open_elsewhere_is_copied_and_both_go_on(terminal: Start) -> None:
     with ThreadedAPI(["one", "two", "three"]) as api:
         first = terminal(api=api)
@@ -49,6 +52,7 @@ def test_a_session_that_is_open_elsewhere_is_copied_and_both_go_on(terminal: Sta
         assert [len(request.body["messages"]) for request in api.requests] == [1, 3, 3]
 
 
+@pytest.mark.heavy
 def test_compacting_can_be_stopped_by_escape(terminal: Start) -> None:
     def script(request: Request) -> Any:
         summary = "about to be shortened" in str(request.body["messages"][-1])

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from server.messages_api import call, error, reply
 from server.threaded import ThreadedAPI
-from terminal.harness import Terminal
+from terminal.harness import Terminal, heavy
 from tools.process_trees import fresh_tag, gone_within, survivors
 
 READY = r"Ask for a change"
@@ -64,13 +64,14 @@ def test_escape_in_a_stream_closes_the_socket_and_the_conversation_goes_on(termi
         assert "word word" in json.dumps(api.requests[1].body["messages"])
 
 
-@pytest.mark.parametrize("data", ["go\r\x1b", "go\r\x1b\x1b", "go\r\x03"])
+@pytest.mark.parametrize("data", ["go\r\x1b", "go\r\x03", *heavy("go\r\x1b\x1b")])
 def test_a_stop_right_behind_enter_stops(terminal: Start, data: str) -> None:
     with ThreadedAPI(lambda request: "fine." if '"on' in json.dumps(request.body) else LONG) as api:
         term = begin(terminal, api)
         term.send(data)
+        term.wait_until(lambda: "stopped" in term.screen() or draft(term) == "go", "stop")
         term.quiet(1.0)
-        assert all(request.closed for request in api.requests)
+        api.until(lambda: all(request.closed for request in api.requests))
         if draft(term):  # nothing came of it
             assert draft(term) == "go"
             term.send(CTRL_C)
@@ -78,6 +79,7 @@ def test_a_stop_right_behind_enter_stops(terminal: Start, data: str) -> None:
         goes_on(term, api, len(api.requests) + 1)
 
 
+@pytest.mark.heavy
 def test_two_escapes_do_what_one_does(terminal: Start) -> None:
     with ThreadedAPI([LONG, "fine."]) as api:
         term = begin(terminal, api)
@@ -135,7 +137,7 @@ def test_escape_in_the_wait_for_a_retry(terminal: Start) -> None:
         goes_on(term, api, 2)
 
 
-@pytest.mark.parametrize("keys", ["\x1b\x03", "\x03\x1b", "\x1b\x1b\x1b", "\x1b[27u", "\x1b[99;5u"])
+@pytest.mark.parametrize("keys", ["\x03\x1b", "\x1b[27u", *heavy("\x1b\x03", "\x1b\x1b\x1b", "\x1b[99;5u")])
 def test_keys_that_stop_may_come_at_once(terminal: Start, keys: str) -> None:
     with ThreadedAPI([LONG]) as api:
         term = begin(terminal, api)
