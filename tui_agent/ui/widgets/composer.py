@@ -38,8 +38,8 @@ class Composer(Vertical):
     Composer { height: auto; }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self.queue = QueueList(id="queued")
         self.popup = Popup(id="popup")
         self.prompt = Prompt(id="prompt")

@@ -15,8 +15,8 @@ CURSOR = "on $block-cursor-background"
 class CursorView(LineView):
     """`cursor` is a row. It is drawn while the view has the focus; a double click or Enter opens."""
 
-    def __init__(self, *, following: bool = False, id: str | None = None) -> None:
-        super().__init__(following=following, id=id)
+    def __init__(self, *, following: bool = False) -> None:
+        super().__init__(following=following)
         self.cursor = 0
 
     def action_open(self) -> None:

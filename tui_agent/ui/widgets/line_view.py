@@ -56,15 +56,8 @@ class LineView(ScrollView, can_focus=True):
         Binding("end,G", "scroll_to_end", "End", show=False),
     ]
 
-    def __init__(
-        self,
-        *,
-        following: bool = False,
-        name: str | None = None,
-        id: str | None = None,
-        classes: str | None = None,
-    ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
+    def __init__(self, *, following: bool = False, id: str | None = None) -> None:
+        super().__init__(id=id)
         self.may_follow = following
         self.following = following
         self._top = 0

@@ -29,8 +29,8 @@ SMALL_CODE = 4000
 
 
 class PieceView(LineView):
-    def __init__(self, *, following: bool = False, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(following=following, id=id, classes=classes)
+    def __init__(self) -> None:
+        super().__init__(following=True)
         self.pieces: list[Piece] = []
         self._starts: list[int] = [0]
         self._kept: dict[Piece, None] = {}
@@ -121,9 +121,9 @@ class PieceView(LineView):
         heights = (piece.height for piece in self.pieces[index:])
         self._starts[index:] = accumulate(heights, initial=self._starts[index] if index else 0)
 
-    def settle_around(self, index: int, rows: int | None = None) -> None:
+    def settle_around(self, index: int) -> None:
         """Lay out piece `index` and as many after it, then before it, as fill the view."""
-        room = self.size.height if rows is None else rows
+        room = self.size.height
         changed: int | None = None
         for place in range(index, len(self.pieces)):
             if self._settle(place) and changed is None:

@@ -53,8 +53,8 @@ class Reading(PieceView):
     class SearchWanted(Message):
         """`/` was pressed."""
 
-    def __init__(self, *, following: bool = False, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(following=following, id=id, classes=classes)
+    def __init__(self) -> None:
+        super().__init__()
         self._cursor: Piece | None = None
         self._needle = ""
         self._hit: Piece | None = None

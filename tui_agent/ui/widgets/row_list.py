@@ -30,8 +30,8 @@ class RowList(CursorView):
     class Chosen(Message):
         """Enter, or a double click."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self.rows: Sequence[Row] = ()
 
     @property

@@ -38,8 +38,8 @@ _MARK = " ↓ new output "
 
 
 class Transcript(Reading):
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(following=True, id=id, classes=classes)
+    def __init__(self) -> None:
+        super().__init__()
         self._live: LivePiece | None = None
         self._thinking: ThinkingPiece | None = None
         self._cleaner = Cleaner()
