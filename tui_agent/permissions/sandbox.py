@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_agent import paths
+from tui_agent.permissions.reach import within
 
 if TYPE_CHECKING:
     from tui_agent.settings import Settings
@@ -159,7 +160,7 @@ class Sandbox:
         home = os.path.realpath(os.path.expanduser("~"))
         for path in [*(os.path.join(home, name) for name in _HIDDEN_FOLDERS), *self._hide]:
             real = os.path.realpath(path)
-            if os.path.isdir(real) and not _holds(real, self.folder):
+            if os.path.isdir(real) and not within(self.folder, real):
                 yield from ("--tmpfs", real)
         for name in _HIDDEN_FILES:
             real = os.path.realpath(os.path.join(home, name))
@@ -211,10 +212,6 @@ def sandbox_of(settings: Settings) -> Sandbox:
     """As the settings want it; our own folders, with every session in them, are hidden."""
     hidden = (paths.config_folder(), paths.state_folder())
     return Sandbox(settings.folder, settings.sandbox_net, hide=hidden)
-
-
-def _holds(folder: str, path: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def _hint_for(said: str) -> str:
