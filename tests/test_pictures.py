@@ -22,7 +22,7 @@ class Sample(App[None]):
 async def test_every_word_stands_in_its_cell() -> None:
     async with Sample().run_test(size=(40, 4)) as pilot:
         picture = svg(pilot.app)
-    texts = [element for element in ElementTree.fromstring(picture).iter(f"{{{NAMESPACE}}}text")]
+    texts = list(ElementTree.fromstring(picture).iter(f"{{{NAMESPACE}}}text"))
     assert [text.text for text in texts] == ["one", "<two>", "漢", "字", "three"]
     assert [round(float(text.attrib["x"]) / 8.4) for text in texts] == [0, 4, 12, 14, 17]
 

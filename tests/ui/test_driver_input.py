@@ -111,7 +111,11 @@ CASES: list[tuple[str, tuple[Step, ...], list[str]]] = [
     ("old mouse", ("\x1b[M !!", "\x1b[35;150;7M"), []),
     ("device attributes", ("\x1b[?62;22c", "\x1b[>1;10;0c", "\x1b[0n", "\x1b[?1u"), []),
     ("colour reply", ("\x1b]11;rgb:0000/0000/0000\x1b\\", "\x1b]10;rgb:ff/ff/ff\x07"), ["BackgroundTold"]),
-    ("split colour reply", ("\x1b]11;rgb:00", 0.4, "00/0000/0000\x1b", 0.1, "\\x"), ["BackgroundTold", "'x'"]),
+    (
+        "split colour reply",
+        ("\x1b]11;rgb:00", 0.4, "00/0000/0000\x1b", 0.1, "\\x"),
+        ["BackgroundTold", "'x'"],
+    ),
     ("device control", ("\x1bP>|xterm(388)\x1b\\", "\x1b_Gi=1;OK\x1b\\"), []),
     ("unknown", ("\x1b[5;6;7z", "\x1b[?997;1n", "\x1b[200;1;2;3;4x"), []),
     ("focus", ("\x1b[I", "\x1b[O"), ["AppFocus", "AppBlur"]),
