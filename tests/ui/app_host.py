@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -188,6 +189,12 @@ class Host(TuiApp):
     @property
     def status_row(self) -> str:
         return self.main.status_line.render().plain
+
+
+async def armed(pilot: Pilot[Any]) -> None:
+    """Wait until an answer to the question on the screen counts."""
+    question: Any = pilot.app.screen
+    await until(pilot, lambda: question.arming.counts(time.monotonic()))
 
 
 async def until(pilot: Pilot[Any], condition: Callable[[], Any], seconds: float = 5.0) -> None:

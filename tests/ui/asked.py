@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -111,11 +112,16 @@ class Host(App[None]):
         """Ask, and wait until the questions are on screen (and answers count)."""
         below = self.screen
         self.asking = asyncio.create_task(self._ask(questions))
+        # Left to the collector of garbage, its traceback (3.11) breaks whatever is parsed just then.
+        self.asking.add_done_callback(lambda task: task.cancelled() or task.exception())
         while self.screen is below:
             await pilot.pause(0.01)
         await pilot.pause()
         if wait:
             await pilot.pause(armed())
+            screen: Any = self.screen
+            while not screen.arming.counts(time.monotonic()):  # it was painted late
+                await pilot.pause(0.01)
 
     async def answered(self) -> list[Allow | Deny]:
         assert self.asking is not None

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
-from app_host import Host, until
+from app_host import Host, armed, until
 from textual import events
 
 from tui_agent.agent import AgentTool, CancelSignal
@@ -40,11 +39,6 @@ def asking(tool: Note, folder: Path) -> Host:
     return Host(tool, gate=gate, folder=folder)
 
 
-async def quiet() -> None:
-    """What the arming rule asks for, and a little more."""
-    await asyncio.sleep(0.7)
-
-
 async def test_a_question_comes_up_is_answered_and_the_call_runs(tmp_path: Path) -> None:
     tool = Note()
     app = asking(tool, tmp_path)
@@ -52,7 +46,7 @@ async def test_a_question_comes_up_is_answered_and_the_call_runs(tmp_path: Path)
         await pilot.press(*"go", "enter")
         app.model.call("note", text="hello")
         await until(pilot, lambda: app.screen is not app.main)
-        await quiet()
+        await armed(pilot)
         await pilot.press("y")
         await until(pilot, lambda: tool.ran == [{"text": "hello"}])
         app.model.say("done")
@@ -71,7 +65,7 @@ async def test_what_was_being_typed_when_it_came_stays_in_the_prompt(tmp_path: P
         await until(pilot, lambda: app.screen is not app.main)
         await pilot.press(*"tests yes")
         assert tool.ran == []
-        await quiet()
+        await armed(pilot)
         await pilot.press("n")
         await until(pilot, lambda: app.screen is app.main)
         assert app.prompt_text == "rewrite the tests yes"
@@ -120,7 +114,7 @@ async def test_a_question_waits_until_an_open_dialog_is_closed(tmp_path: Path) -
         assert app.screen is help_screen
         await pilot.press("escape")
         await until(pilot, lambda: app.screen not in (app.main, help_screen))
-        await quiet()
+        await armed(pilot)
         await pilot.press("y")
         await until(pilot, lambda: tool.ran)
 

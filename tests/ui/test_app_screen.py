@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from app_host import Host, until
+from app_host import Host, armed, until
 from textual import events
 
 from tui_agent.agent import TextContent, TurnEnded, TurnStarted
@@ -79,7 +78,7 @@ async def test_without_a_key_it_says_how_to_go_on() -> None:
         assert app.benches == []
         await pilot.press(*"quick, do", "enter")
         assert "ANTHROPIC_API_KEY" in app.text
-        await asyncio.sleep(0.6)
+        await armed(pilot)
         await pilot.press("q")
         await until(pilot, lambda: not app.is_running)
         assert app.prompt_text == "quick, do"
@@ -90,7 +89,7 @@ async def test_a_key_press_starts_the_demo_on_a_copy_that_goes_at_the_end() -> N
     app = Host(key=None)
     async with app.run_test(size=(120, 30)) as pilot:
         await until(pilot, lambda: "start the demo" in app.text)
-        await asyncio.sleep(0.6)
+        await armed(pilot)
         await pilot.press("d")
         await until(pilot, lambda: app.benches)
         await until(pilot, lambda: "demo: scripted model, offline" in app.text)
@@ -287,7 +286,7 @@ async def test_trust_shows_the_text_and_asks(key: str, answer: bool) -> None:
         assert "⸨U+202E⸩evil␛[2J" in pilot.app.text
         await pilot.press(*"y, and now")
         assert answers == []
-        await asyncio.sleep(0.6)
+        await armed(pilot)
         await pilot.press(key)
         await until(pilot, lambda: answers == [answer])
         await until(pilot, lambda: prompt.text == "y, and now")

@@ -27,16 +27,16 @@ class UnaskedDialog(Dialog[T]):
     def __init__(self, heading: str, text: Content, keys: str, give_back: Callable[[str], None]) -> None:
         super().__init__(heading, text, keys)
         self._give_back = give_back
-        self._arming = Arming()
+        self.arming = Arming()
 
     def on_mount(self) -> None:
-        self.call_after_refresh(lambda: self._arming.painted(time.monotonic()))
+        self.call_after_refresh(lambda: self.arming.painted(time.monotonic()))
 
     def on_key(self, event: events.Key) -> None:
-        early, counts = self._arming.early(event.time), self._arming.counts(event.time)
-        self._arming.touched(event.time)
+        early, counts = self.arming.early(event.time), self.arming.counts(event.time)
+        self.arming.touched(event.time)
         if early and event.is_printable and event.character:
-            self._arming.keep(event.character)
+            self.arming.keep(event.character)
             event.stop()
             event.prevent_default()
         elif not counts and event.key in self.ANSWERS:
@@ -44,9 +44,9 @@ class UnaskedDialog(Dialog[T]):
             event.prevent_default()
 
     def on_paste(self, event: events.Paste) -> None:
-        self._arming.touched(event.time)
-        self._arming.keep(event.text)
+        self.arming.touched(event.time)
+        self.arming.keep(event.text)
 
     def on_unmount(self) -> None:
-        if typed := self._arming.take():
+        if typed := self.arming.take():
             self._give_back(typed)
