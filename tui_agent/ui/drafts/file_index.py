@@ -98,7 +98,7 @@ class FileIndex:
         """The best matches. Only for the thread of the index."""
         wanted = query.lower()
         if not wanted:
-            return Answer(query, self._paths[: OFFERED], len(self._paths))
+            return Answer(query, self._paths[:OFFERED], len(self._paths))
         before, among = self._before
         if not wanted.startswith(before):
             among = range(len(self._paths))

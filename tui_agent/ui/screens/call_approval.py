@@ -88,7 +88,9 @@ class CallApproval(AnswerScreen):
             words.append("edited by you")
         if self._comment:
             words.append("with a comment")
-        keys = ["y approve", "n deny", "r reason", "a always"]
+        keys = ["y approve", "n deny", "r reason"]
+        if self._question.offer is not None:
+            keys.append("a always")
         if self.command and self._proposal.amend:
             keys.append("e edit")
         keys += ["c comment", "F2 conversation", "Esc stop the run"]
