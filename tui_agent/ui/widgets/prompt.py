@@ -153,7 +153,9 @@ class Prompt(InOrder, TextArea):
             return
         self.past.add(draft)
         self.clear()
-        self.post_message(PromptSubmitted(draft))
+        # Not into our own queue: an Escape that waits there would rise first, and find no run to stop.
+        assert self.parent is not None
+        self.parent.post_message(PromptSubmitted(draft))
 
     def put(self, new: Draft | str) -> None:
         """Replace the draft, with the cursor at its end; undo brings the old one back."""
