@@ -19,8 +19,8 @@ EDITOR = """
 import sys, termios
 from pathlib import Path
 assert sys.stdin.isatty() and sys.stdout.isatty()
-print("EDITOR HERE", "cooked" if termios.tcgetattr(0)[3] & termios.ICANON else "raw", flush=True)
 try:
+    print("EDITOR HERE", "cooked" if termios.tcgetattr(0)[3] & termios.ICANON else "raw", flush=True)
     line = input()
 except KeyboardInterrupt:
     line = "interrupted"

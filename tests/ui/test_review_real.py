@@ -6,16 +6,13 @@ import asyncio
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pexpect
 import pytest
-from asked import (  # noqa: F401  (a fixture)
-    Host,
-    _quick,
-    armed,
-    lines,
-)
+from asked import Host, armed, lines
 from grid import grid
+from textual.pilot import Pilot
 
 from tui_agent.agent import AgentTool, CancelSignal, Pending, ToolCall, ToolResultMessage, execute_tool_calls
 from tui_agent.agent.gate import Answer
@@ -48,11 +45,11 @@ def run(app: Host, tools: list[AgentTool], *calls: ToolCall) -> asyncio.Task[lis
     return asyncio.create_task(execute_tool_calls(calls, tools, signal=app.signal, gate=Asking(app)))
 
 
-async def on_screen(app: Host, pilot: object, text: str) -> None:
+async def on_screen(app: Host, pilot: Pilot[Any], text: str) -> None:
     for _ in range(300):
         await asyncio.sleep(0.01)
         if text in grid(app):
-            await asyncio.sleep(armed())
+            await armed(pilot)
             return
     raise AssertionError(f"{text!r} did not come:\n{grid(app)}")
 
@@ -65,7 +62,7 @@ async def test_what_is_in_is_what_is_on_disk(tmp_path: Path, tools: list[AgentTo
         running = run(app, tools, call("1", "a.txt", lines(60, line_9="nine", line_50="fifty")))
         await on_screen(app, pilot, "2 hunks")
         await pilot.press("space")
-        await asyncio.sleep(armed())
+        await armed(pilot)
         await pilot.press("y")
         (result,) = await running
         assert file.read_bytes() == lines(60, line_50="fifty")
@@ -123,7 +120,7 @@ async def test_a_file_that_changes_under_review_is_shown_anew(
         file.write_bytes(lines(9, line_8="mine"))
         await on_screen(app, pilot, "the file changed on disk")
         assert "- mine" in grid(app)
-        await asyncio.sleep(armed())
+        await armed(pilot)
         await pilot.press("n")
         (result,) = await running
         assert result.is_error
