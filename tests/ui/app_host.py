@@ -192,9 +192,14 @@ class Host(TuiApp):
 
 
 async def armed(pilot: Pilot[Any]) -> None:
-    """Wait until an answer to the question on the screen counts."""
-    question: Any = pilot.app.screen
-    await until(pilot, lambda: question.arming.counts(time.monotonic()))
+    """Wait until an answer to what is on the screen counts."""
+    await pilot.pause()
+
+    def counts() -> bool:
+        arming = getattr(pilot.app.screen, "arming", None)
+        return arming is None or arming.counts(time.monotonic())
+
+    await until(pilot, counts)
 
 
 async def until(pilot: Pilot[Any], condition: Callable[[], Any], seconds: float = 5.0) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from app_host import until
+from app_host import armed, until
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import TextArea
@@ -37,20 +36,10 @@ class Quiet:
     async def enough(self, pilot: Pilot[Any]) -> None:
         """It has been quiet for long enough."""
         self._monkeypatch.setattr(arming, "QUIET", 0.0)
-        screen: Any = pilot.app.screen
-        screen.refresh_buttons()
+        screen = pilot.app.screen
+        if isinstance(screen, AnswerScreen):
+            screen.refresh_buttons()
         await armed(pilot)
-
-
-async def armed(pilot: Pilot[Any]) -> None:
-    """Wait until an answer to what is on the screen counts."""
-    await pilot.pause()
-
-    def counts() -> bool:
-        screen: Any = pilot.app.screen
-        return not isinstance(screen, AnswerScreen) or screen.arming.counts(time.monotonic())
-
-    await until(pilot, counts)
 
 
 async def never(_signal: CancelSignal) -> str:

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from app_host import Host, until
-from asked import armed, change_question, command_question
+from app_host import Host, armed, until
+from asked import change_question, command_question
 from textual.pilot import Pilot
 
 from tui_agent.agent import (

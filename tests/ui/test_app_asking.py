@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from app_host import Host, armed, until
+from asked import Quiet
 from textual import events
 
 from tui_agent.agent import AgentTool, CancelSignal
@@ -54,18 +55,19 @@ async def test_a_question_comes_up_is_answered_and_the_call_runs(tmp_path: Path)
         assert app.screen is app.main
 
 
-async def test_what_was_being_typed_when_it_came_stays_in_the_prompt(tmp_path: Path) -> None:
+async def test_what_was_being_typed_when_it_came_stays_in_the_prompt(tmp_path: Path, quiet: Quiet) -> None:
     tool = Note()
     app = asking(tool, tmp_path)
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.press(*"go", "enter")
         await until(pilot, lambda: app.model.requests)
         await pilot.press(*"rewrite the ")
+        quiet.never()
         app.model.call("note")
         await until(pilot, lambda: app.screen is not app.main)
         await pilot.press(*"tests yes")
         assert tool.ran == []
-        await armed(pilot)
+        await quiet.enough(pilot)
         await pilot.press("n")
         await until(pilot, lambda: app.screen is app.main)
         assert app.prompt_text == "rewrite the tests yes"

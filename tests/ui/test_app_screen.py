@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from app_host import Host, armed, until
+from asked import Quiet
 from textual import events
 
 from tui_agent.agent import TextContent, TurnEnded, TurnStarted
@@ -71,14 +72,15 @@ async def test_a_reopened_session_shows_its_conversation_and_fills_the_history()
         assert "thinking" not in pilot.app.status_row
 
 
-async def test_without_a_key_it_says_how_to_go_on() -> None:
+async def test_without_a_key_it_says_how_to_go_on(quiet: Quiet) -> None:
+    quiet.never()
     async with Host(key=None).run_test(size=(100, 30), notifications=True) as pilot:
         app = pilot.app
         await until(pilot, lambda: "ANTHROPIC_API_KEY" in app.text)
         assert app.benches == []
         await pilot.press(*"quick, do", "enter")
         assert "ANTHROPIC_API_KEY" in app.text
-        await armed(pilot)
+        await quiet.enough(pilot)
         await pilot.press("q")
         await until(pilot, lambda: not app.is_running)
         assert app.prompt_text == "quick, do"
@@ -134,8 +136,7 @@ async def test_a_tiny_terminal_says_so_and_comes_back(size: tuple[int, int]) -> 
             assert "too small" in app.text
         await pilot.press("h")
         await pilot.resize_terminal(100, 30)
-        await until(pilot, lambda: app.status_row.startswith("ask"))
-        assert "too small" not in app.text
+        await until(pilot, lambda: app.status_row.startswith("ask") and "too small" not in app.text)
         assert app.prompt_text == "h"
 
 
@@ -274,7 +275,8 @@ async def test_ctrl_p_opens_the_palette_with_the_commands() -> None:
 
 
 @pytest.mark.parametrize(("key", "answer"), [("y", True), ("n", False), ("escape", False), ("ctrl+c", False)])
-async def test_trust_shows_the_text_and_asks(key: str, answer: bool) -> None:
+async def test_trust_shows_the_text_and_asks(key: str, answer: bool, quiet: Quiet) -> None:
+    quiet.never()
     async with Host().run_test(size=(100, 30), notifications=True) as pilot:
         answers: list[Any] = []
         text = "Always run [/make].\n\u202eevil\x1b[2J"
@@ -286,7 +288,7 @@ async def test_trust_shows_the_text_and_asks(key: str, answer: bool) -> None:
         assert "⸨U+202E⸩evil␛[2J" in pilot.app.text
         await pilot.press(*"y, and now")
         assert answers == []
-        await armed(pilot)
+        await quiet.enough(pilot)
         await pilot.press(key)
         await until(pilot, lambda: answers == [answer])
         await until(pilot, lambda: prompt.text == "y, and now")

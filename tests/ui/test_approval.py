@@ -6,8 +6,8 @@ import asyncio
 import time
 
 import pytest
-from app_host import until
-from asked import Host, Quiet, armed, change_question, command_question, lines
+from app_host import armed, until
+from asked import Host, Quiet, change_question, command_question, lines
 from grid import golden, grid
 from textual import events
 from textual.widgets import Button, TextArea

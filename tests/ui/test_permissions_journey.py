@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import armed
+from app_host import armed
 from grid import grid
 from server.messages_api import MessagesAPI, call, reply
 from textual.pilot import Pilot

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from app_host import until
-from asked import Host, Quiet, armed, change_question, lines
+from app_host import armed, until
+from asked import Host, Quiet, change_question, lines
 from grid import golden, grid
 from textual.widgets import Button
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pexpect
 import pytest
-from asked import Host, armed, lines
+from app_host import armed
+from asked import Host, lines
 from grid import grid
 from textual.pilot import Pilot
 

@@ -611,4 +611,5 @@ async def test_any_mix_of_doings_paints_what_a_fresh_view_would(seed: int) -> No
                 await settle(pilot)
                 assert [list(strip) for strip in app.screen._compositor.render_strips()] == partly
         view.end_text()
+        await settle(pilot)
         assert view._starts == [0, *itertools.accumulate(piece.height for piece in view.pieces)]
