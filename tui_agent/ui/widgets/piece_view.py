@@ -184,6 +184,8 @@ class PieceView(LineView):
         """Row `y`, None where it is blank between pieces."""
         index, offset = self.locate(y)
         piece = self.pieces[index]
+        if self._settle(index):
+            self._count_from(index)
         rows = piece.settle(self.size.width)
         place = offset - piece.gap
         return rows[place] if 0 <= place < len(rows) else None
