@@ -46,6 +46,8 @@ _OURS = re.compile(
     r"|\x1b\[\?u|\x1b\[>4(?:;\d)?m|\x1b\[\d? q|\x1b\[0?c|\x1b\[[56]n|\x1b\]1[01];\?(?:\x07|\x1b\\)"
     r"|\x1b\[1[468]t|\x1b\[2[23];2t|\x1b[78]|\x1b\]22;\w+\x07|\x1b\]2;(?:● )?tui-agent: \w+\x07"
 )
+_HALF = re.compile(r"\x1b(?:\[[\d;:<=>?]*|\][^\x07\x1b]*)?\Z")
+"""What the pty has brought so far of a sequence at the end."""
 _LIVE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
 )
@@ -244,7 +246,7 @@ class Terminal:
     def smuggled(self) -> list[str]:
         """Sequences and live characters in the output that the program itself never writes."""
         text = self.raw.decode("utf-8", "replace")
-        rest = _OURS.sub("", text)
+        rest = _HALF.sub("", _OURS.sub("", text))
         return sorted({match[0] for match in re.finditer(rf"\x1b.{{0,20}}|{_LIVE.pattern}", rest)})
 
     def leftovers(self) -> dict[int, str]:

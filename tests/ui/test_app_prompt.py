@@ -484,3 +484,11 @@ def test_the_screen_needs_nothing_heavy_before_its_first_paint() -> None:
         "mcp",
     }
     assert heavy & set(run.stdout.split()) == set()
+
+
+async def test_a_paste_right_behind_ctrl_c_is_not_cleared_with_the_draft() -> None:
+    async with Host().run_test(size=(100, 30)) as pilot:
+        await pilot.press(*"old")
+        pilot.app.post_message(events.Key("ctrl+c", None))
+        pilot.app.post_message(events.Paste("new"))
+        await until(pilot, lambda: pilot.app.prompt_text == "new")

@@ -238,8 +238,8 @@ async def test_help_opens_scrolls_and_closes(key: str) -> None:
     async with Host().run_test(size=(80, 24)) as pilot:
         app = pilot.app
         await pilot.press(key)
-        await until(pilot, lambda: "Shift+Enter" in app.text)
-        assert "Escape  close" in app.text
+        await until(pilot, lambda: "Escape  close" in app.text)
+        assert "Shift+Enter" in app.text
         await pilot.press("end")
         await until(pilot, lambda: "/quit" in app.text)
         await pilot.press("escape")

@@ -9,7 +9,6 @@ from textual.app import App, ComposeResult
 from textual.screen import Screen
 
 from tui_agent.ui.drafts.draft import Draft
-from tui_agent.ui.messages import PromptSubmitted
 from tui_agent.ui.widgets.prompt import Prompt
 
 
@@ -50,8 +49,8 @@ class Host(App[None], inherit_bindings=False):
     def get_default_screen(self) -> Screen[None]:
         return Desk()
 
-    def on_prompt_submitted(self, message: PromptSubmitted) -> None:
-        self.sent.append(message.text)
+    def on_ready(self) -> None:
+        self.prompt.send = lambda draft: self.sent.append(draft.whole)
 
     @property
     def prompt(self) -> Prompt:
@@ -339,3 +338,22 @@ async def test_what_is_taken_up_leaves_the_draft_in_the_history() -> None:
         assert prompt.text == "queued"
         await pilot.press("up")
         assert prompt.text == "draft"
+
+
+async def test_up_that_was_pressed_before_the_history_came_brings_its_newest() -> None:
+    async with Host().run_test() as pilot:
+        prompt = pilot.app.prompt
+        await pilot.press("up")
+        assert prompt.text == ""
+        prompt.past.begin_with([Draft("older"), Draft("newer")])
+        prompt.past_came()
+        assert prompt.text == "newer"
+
+
+async def test_what_was_typed_meanwhile_stays_when_the_history_comes() -> None:
+    async with Host().run_test() as pilot:
+        prompt = pilot.app.prompt
+        await pilot.press("up", "a")
+        prompt.past.begin_with([Draft("older")])
+        prompt.past_came()
+        assert prompt.text == "a"

@@ -25,7 +25,6 @@ from tui_agent.ui.messages import (
     Failed,
     Noticed,
     PromptReturned,
-    PromptSubmitted,
     RuntimeOpened,
     StopCall,
     StopJob,
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
 
     from tui_agent.runtime import Runtime
     from tui_agent.ui.commands import Command
+    from tui_agent.ui.drafts.draft import Draft
     from tui_agent.ui.turns import Ask, OnEvent
 
     Opener = Callable[["TuiApp", Settings, Ask, OnEvent], Awaitable[Runtime]]
@@ -70,6 +70,7 @@ class TuiApp(Lifecycle):
         self.asker = Asker(self)
         self.turns = Turns(self.main, self.asker, partial(opener, self))
         self.own = OwnCommands(self.main, self.turns)
+        self.main.composer.send = self.submit
         self.main.prompt.enter_sends = settings.enter == "send"
         self.main.turns, self.main.own, self.main.attention = self.turns, self.own, self.attention
         self.keymap = keymap.read(settings.keys)
@@ -98,17 +99,18 @@ class TuiApp(Lifecycle):
     async def on_runtime_opened(self, _: RuntimeOpened) -> None:
         await self.opening.opened()
 
-    def on_prompt_submitted(self, message: PromptSubmitted) -> None:
-        called = commands.find(message.text)
-        own = own_commands.find(message.draft)
+    def submit(self, draft: Draft) -> None:
+        """What was entered: a prompt, a command, or a command line of the person's own."""
+        called = commands.find(draft.whole)
+        own = own_commands.find(draft)
         if own is not None:
             self.own.start(own)
         elif called is None:
             self.main.show_pane("conversation")
             self.main.conversation.transcript.follow()
-            self.turns.send(message.draft)
+            self.turns.send(draft)
         elif called.command is None:
-            self.main.prompt.put(message.draft)
+            self.main.prompt.put(draft)
             safe.notify(self.main, f"There is no command /{called.name}. F1 lists them.", severity="warning")
         else:
             self.run_command(called.command, called.argument)

@@ -36,17 +36,6 @@ class BackgroundTold(Message):
         self.dark = dark
 
 
-class PromptSubmitted(Message):
-    def __init__(self, draft: Draft) -> None:
-        super().__init__()
-        self.draft = draft
-
-    @property
-    def text(self) -> str:
-        """All of it, pastes unfolded."""
-        return self.draft.whole
-
-
 class PromptReturned(Message):
     """A prompt that was not sent, or left nothing behind."""
 

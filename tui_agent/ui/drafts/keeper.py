@@ -31,6 +31,7 @@ class Box(Protocol):
     @property
     def draft(self) -> Draft: ...
     def give_back(self, draft: Draft) -> None: ...
+    def past_came(self) -> None: ...
 
 
 class Keeper:
@@ -96,6 +97,7 @@ class Keeper:
         self._box.past.begin_with(earlier)
         for draft in reversed(drafts):  # the newest has the first claim to the box
             self._box.give_back(draft)
+        self._box.past_came()
         self.changed()
 
     def _work(self, loop: asyncio.AbstractEventLoop) -> None:

@@ -22,7 +22,6 @@ from tui_agent.ui import safe
 from tui_agent.ui.drafts.completion import Completion
 from tui_agent.ui.drafts.keeper import Keeper
 from tui_agent.ui.editor import EditorError, edit_outside, editor_command
-from tui_agent.ui.messages import PromptSubmitted
 from tui_agent.ui.widgets.popup import Popup
 from tui_agent.ui.widgets.prompt import Prompt
 from tui_agent.ui.widgets.queue_list import QueueList
@@ -46,6 +45,9 @@ class Composer(Vertical):
         self._mark = Static(Content("›"), id="mark")
         self.completion = Completion(self.prompt, self.popup, self._on_loop)
         self.prompt.key_taker = self.completion
+        self.prompt.send = self._send
+        self.send: Callable[[Draft], object] = lambda draft: None
+        """Takes what is submitted; the app gives it."""
         self.keeper = Keeper(self.prompt, self._not_kept, self._redacted)
 
     def compose(self) -> ComposeResult:
@@ -115,8 +117,9 @@ class Composer(Vertical):
             mark = Content.styled("!", "$text-warning") if own else Content("›")
             self._mark.update(mark, layout=False)
 
-    def on_prompt_submitted(self, message: PromptSubmitted) -> None:
-        self.keeper.remember(message.draft)
+    def _send(self, draft: Draft) -> None:
+        self.keeper.remember(draft)
+        self.send(draft)
 
     def on_descendant_blur(self) -> None:
         if not self.prompt.has_focus:

@@ -3,7 +3,6 @@
 Textual hands a letter to the field at once but lets a key with a binding (Backspace, Left, new line) rise to
 the app first and come back from there. In a burst, from a slow link or a key that repeats, `ab⌫c` would
 become `bc` or worse. A field that mixes this in, before its Textual class, acts on its own bindings itself.
-Those that are the screen's rise, behind what the field said before: a stop after the prompt that it stops.
 """
 
 from __future__ import annotations
@@ -24,8 +23,6 @@ class InOrder(Widget):
         if not chain or chain[0][0] is not self:  # the focus has moved on since the key was pressed
             return
         for binding in chain[0][1].key_to_bindings.get(event.key, ()):
-            if binding.action.startswith(("screen.", "app.")):
-                continue
             if await self.app.run_action(binding.action, self):
                 event.stop()
                 event.prevent_default()

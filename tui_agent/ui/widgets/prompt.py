@@ -8,6 +8,7 @@ the box as it was typed, except what could act on the terminal.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
 
 from rich.text import Text
@@ -24,7 +25,6 @@ from tui_agent.ui import keys
 from tui_agent.ui.drafts.draft import Draft, adopted, chips, fold, folded, is_long
 from tui_agent.ui.drafts.past import Past
 from tui_agent.ui.drafts.pasted_path import as_mention
-from tui_agent.ui.messages import PromptSubmitted
 from tui_agent.ui.widgets.in_order import InOrder
 
 
@@ -64,7 +64,10 @@ class Prompt(InOrder, TextArea):
         self.placed = ""
         """The text that was last put here whole: nobody typed it."""
         self.key_taker: KeyTaker | None = None
+        self.send: Callable[[Draft], object] = lambda draft: None
+        """Takes what is submitted, before the next key: the Escape right behind an Enter stops its run."""
         self.enter_sends = True
+        self._up_waits = False
 
     @property
     def draft(self) -> Draft:
@@ -153,9 +156,7 @@ class Prompt(InOrder, TextArea):
             return
         self.past.add(draft)
         self.clear()
-        # Not into our own queue: an Escape that waits there would rise first, and find no run to stop.
-        assert self.parent is not None
-        self.parent.post_message(PromptSubmitted(draft))
+        self.send(draft)
 
     def put(self, new: Draft | str) -> None:
         """Replace the draft, with the cursor at its end; undo brings the old one back."""
@@ -206,7 +207,14 @@ class Prompt(InOrder, TextArea):
             if earlier is not None:
                 self.put(earlier)
                 return
+            self._up_waits = not self.text
         super().action_cursor_up(select)
+
+    def past_came(self) -> None:
+        """Earlier prompts are here, from the disk; Up may have been pressed for them before they were."""
+        if self._up_waits and not self.text:
+            self.action_cursor_up()
+        self._up_waits = False
 
     def action_cursor_down(self, select: bool = False) -> None:
         if not select and self.navigator.is_last_wrapped_line(self.cursor_location):
