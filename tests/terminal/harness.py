@@ -221,9 +221,16 @@ class Terminal:
         return -number if status is None else status
 
     def quit(self) -> int:
-        """Ctrl+Q, and the exit code."""
+        """Ctrl+Q, a yes where a turn is in its last moment, and the exit code."""
         self.send(b"\x11")
-        return self.exit_code()
+        asked = "cancel the run and quit"
+        self.wait_until(lambda: not self._reader.is_alive() or asked in self.screen(), "the end")
+        if self._reader.is_alive():
+            self.send("y")
+        code = self.exit_code()
+        if code:
+            print(self.raw[-4000:].decode("utf-8", "replace"))
+        return code
 
     def left_on(self) -> set[str]:
         """What of the terminal is not as the program found it."""

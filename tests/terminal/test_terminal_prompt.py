@@ -121,7 +121,7 @@ def test_escape_closes_the_list_and_then_the_run_stops(
     term.wait_for("keys and commands")
     term.send(ESC)
     term.wait_gone("keys and commands")
-    assert term.leftovers()
+    term.wait_until(term.leftovers, "the command")
     term.send(ESC)
     term.wait_until(lambda: not term.leftovers(), "end of the command")
     term.wait_for("/he")
