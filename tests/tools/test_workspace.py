@@ -321,3 +321,14 @@ def test_a_dangling_link_is_not_told_as_similar_to_itself(tmp_path: Path) -> Non
     with Workspace(tmp_path) as workspace, pytest.raises(ToolError) as caught:
         workspace.read_bytes("link")
     assert "Similar" not in str(caught.value)
+
+
+@pytest.mark.skipif(not openat.kernel_resolves(), reason="without openat2 no link is followed")
+def test_a_link_that_leaves_and_comes_back_is_told_with_the_way_inside(work: Path) -> None:
+    (work / "back").symlink_to(work / "sub" / "f")
+    (work / "away").symlink_to(work.parent / "out" / "secret")
+    with Workspace(work) as workspace:
+        with pytest.raises(ToolError, match=r"`?back`? goes through a link.*Use `?sub/f`?, where it leads"):
+            workspace.read_bytes("back")
+        with pytest.raises(ToolError, match="is outside the working folder"):
+            workspace.read_bytes("away")

@@ -121,11 +121,27 @@ def test_hard_links_are_written_in_place_after_the_old_bytes_are_kept(tmp_path: 
     workspace = Workspace(tmp_path)
     assert workspace.target("f") == ("f", "written in place: it has hard links")
     kept: list[tuple[str, bytes | None, bytes]] = []
-    workspace.before_write = lambda name, before: kept.append((name, before, path.read_bytes()))
+
+    def keep(name: str, before: bytes | None) -> bool:
+        kept.append((name, before, path.read_bytes()))
+        return True
+
+    workspace.before_write = keep
     workspace.write("f", b"new", base=digest(b"old and longer"))
     assert path.read_bytes() == (tmp_path / "g").read_bytes() == b"new"
     assert path.stat().st_nlink == 2
     assert kept == [("f", b"old and longer", b"old and longer")]
+
+
+def test_nothing_is_written_in_place_whose_old_bytes_cannot_be_kept(tmp_path: Path) -> None:
+    path = Host(tmp_path).put("f", "old")
+    workspace = Workspace(tmp_path)
+    workspace.before_write = lambda name, before: False
+    workspace.write("f", b"newer", base=digest(b"old"))  # replaced in one step: nothing can be lost
+    os.link(path, tmp_path / "g")
+    with pytest.raises(ToolError, match="hard links, and its old content can't be kept first"):
+        workspace.write("f", b"newest", base=digest(b"newer"))
+    assert path.read_bytes() == b"newer"
 
 
 def test_what_another_user_owns_is_written_in_place_or_refused(open_folder: Path) -> None:
@@ -204,7 +220,7 @@ def test_gone_or_appeared_meanwhile(tmp_path: Path) -> None:
     with pytest.raises(StaleProposal):
         workspace.write("there", b"x", base=None)
     # It appears after the last look, in a folder that had to be made:
-    workspace.before_write = lambda path, before: Host(tmp_path).put("a/late", "theirs") and None
+    workspace.before_write = lambda path, before: bool(Host(tmp_path).put("a/late", "theirs"))
     with pytest.raises(StaleProposal):
         workspace.write("a/late", b"x", base=None)
     assert (tmp_path / "a/late").read_bytes() == b"theirs"
@@ -294,7 +310,7 @@ def test_delete_checks_the_content_and_keeps_it_first(tmp_path: Path) -> None:
     Host(tmp_path).put("f", "old")
     workspace = Workspace(tmp_path)
     kept: list[tuple[str, bytes | None]] = []
-    workspace.before_write = lambda path, before: kept.append((path, before))
+    workspace.before_write = lambda path, before: kept.append((path, before)) is None
     with pytest.raises(StaleProposal):
         workspace.delete("f", base=digest(b"other") or "")
     workspace.delete("f", base=digest(b"old") or "")

@@ -7,6 +7,7 @@ other ways, and nothing but `write` and `delete` changes one.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import threading
@@ -50,16 +51,16 @@ class Workspace:
     """`seen` maps real paths to the hash of the content that the model knows; the session keeps it.
 
     `before_write` is called with a path and its present bytes (None: no file) before anything changes, so
-    that the session can keep them. `may_read` is asked with the real path of whatever is opened: a rule that
-    denies a file denies it on every way to it. `hides` says which files, those too, a search
-    passes over unless they are what it was sent to.
+    that the session can keep them (see `writer.Keep`). `may_read` is asked with the real path of whatever is
+    opened: a rule that denies a file denies it on every way to it. `hides` says which files, those too, a
+    search passes over unless they are what it was sent to.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.root = Path(path).resolve(strict=True)
         self.fd = os.open(self.root, LOOK | os.O_DIRECTORY)
         self.seen: dict[str, str] = {}
-        self.before_write: Callable[[str, bytes | None], None] = lambda path, before: None
+        self.before_write: writer.Keep = lambda path, before: True
         self.may_read: Callable[[str], bool] = lambda path: True
         self.hides: Callable[[str], bool] = lambda path: False
         self._writing = threading.Lock()
@@ -233,11 +234,23 @@ class Workspace:
         try:
             yield
         except OSError as error:
-            problem = explained(error, path)
+            problem = self._led_back(path) if error.errno == errno.EXDEV else None
+            problem = problem or explained(error, path)
             similar = self._similar(path) if isinstance(problem, Missing) else []
             if similar:
                 problem = Missing(f"{problem} Similar names there: {', '.join(map(shown, similar))}.")
             raise problem from None
+
+    def _led_back(self, path: str) -> ToolError | None:
+        """For a path that leaves the folder by an absolute link and comes back: the way that doesn't."""
+        real = os.path.realpath(os.path.join(self.root, path))
+        inside = os.path.relpath(real, self.root)
+        if inside == ".." or inside.startswith("../"):
+            return None
+        return ToolError(
+            f"{shown(path)} goes through a link to an absolute path, which file tools don't follow. "
+            f"Use {shown(inside)}, where it leads."
+        )
 
     def _similar(self, path: str) -> list[str]:
         """Names beside `path` that it may have meant."""

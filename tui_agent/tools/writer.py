@@ -16,15 +16,19 @@ from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
 
-from tui_agent.agent.errors import StaleProposal
+from tui_agent.agent.errors import StaleProposal, ToolError
 from tui_agent.tools.details import digest
 from tui_agent.tools.openat import LOOK, READ, open_beneath
 from tui_agent.tools.place import Place
 from tui_agent.tools.temp import Temp, sync_folder, write_all
 from tui_agent.tools.trouble import not_regular, shown
 
-Keep = Callable[[str, bytes | None], None]
-"""Called with the path and its present bytes (None: no file) before anything changes."""
+Keep = Callable[[str, bytes | None], bool]
+"""Called with the path and its present bytes (None: no file) before anything changes.
+
+False says that they could not be kept. What is replaced in one step does without; what would be written in
+place, and could be lost half way, is then left alone.
+"""
 
 _ATTEMPTS = 3
 
@@ -41,8 +45,13 @@ def write(place: Place, data: bytes, *, base: str | None, keep: Keep, mode: int 
     for _ in range(_ATTEMPTS):
         with _Present(place) as present:
             before = present.read(base)
-            keep(place.path, before)
-            if in_place_reason(place):
+            kept = keep(place.path, before)
+            if reason := in_place_reason(place):
+                if not kept:
+                    raise ToolError(
+                        f"{shown(place.path)} would be {reason}, and its old content can't be kept first; "
+                        "nothing was written. Tell the user; run_command can change it."
+                    )
                 present.overwrite(data, before)
                 return
             with Temp(place.folder, 0o600) as temp:

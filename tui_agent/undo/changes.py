@@ -99,9 +99,8 @@ class Changes:
     def _known(self) -> Iterable[str]:
         return dict.fromkeys([*self.ledger.files, *self._workspace.seen])
 
-    def _keep(self, path: str, before: bytes | None) -> None:
-        if before is not None:
-            self.checkpoints.keep(before)
+    def _keep(self, path: str, before: bytes | None) -> bool:
+        return before is None or self.checkpoints.keep(before) is not None
 
     # showing
 
