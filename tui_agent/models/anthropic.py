@@ -1,4 +1,4 @@
-"""The Messages API through the Anthropic SDK; the only file that imports it, and only when it is needed.
+"""The Messages API through the Anthropic SDK; nothing else uses it, and it is imported only when needed.
 
 The SDK keeps HTTP, credentials, framing and the closing of the socket when a task is cancelled. We read its
 server-sent events ourselves: so pings count as life, blocks keep the bytes they came with, and the odd
@@ -24,6 +24,7 @@ from tui_agent.agent.model import MessageDone, ModelEvent, ModelRequest, Retryin
 from tui_agent.credentials import Credentials
 from tui_agent.models.catalogue import FALLBACK_WINDOW, ModelInfo, thinks_adaptively
 from tui_agent.models.failures import failure, from_answer
+from tui_agent.models.lean_sdk import import_sdk
 from tui_agent.models.reply import Reply
 from tui_agent.models.request import call_ids, parameters, thinks
 from tui_agent.models.sse import events, gathered
@@ -264,12 +265,11 @@ async def _drain(sent: AsyncIterator[Any]) -> None:
 
 
 def _import_sdk() -> None:
-    """3,500 modules: without collections a screen meanwhile keeps its pace."""
+    """A thousand modules: without collections a screen meanwhile keeps its pace."""
     collects = gc.isenabled()
     gc.disable()
     try:
-        import anthropic.resources.messages
-        import anthropic.resources.models  # noqa: F401
+        import_sdk()
     finally:
         if collects:
             gc.enable()
