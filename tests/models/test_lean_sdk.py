@@ -16,7 +16,7 @@ for name in wanted:
 print(json.dumps({"names": names, "modules": len([m for m in sys.modules if m.startswith("anthropic")])}))
 """
 PLAIN = "import anthropic, anthropic.types, anthropic.resources.messages\nwanted = list(anthropic.__all__)\n"
-LEAN = "from tui_agent.models.lean_sdk import import_sdk\n{first}\nimport_sdk()\nimport anthropic\n"
+LEAN = "from tui_agent.models.anthropic import _import_sdk\n{first}\n_import_sdk()\nimport anthropic\n"
 
 
 def told(script: str) -> Any:

@@ -24,7 +24,7 @@ from tui_agent.agent.model import MessageDone, ModelEvent, ModelRequest, Retryin
 from tui_agent.credentials import Credentials
 from tui_agent.models.catalogue import FALLBACK_WINDOW, ModelInfo, thinks_adaptively
 from tui_agent.models.failures import failure, from_answer
-from tui_agent.models.lean_sdk import import_sdk
+from tui_agent.models.lean_sdk import leanly
 from tui_agent.models.reply import Reply
 from tui_agent.models.request import call_ids, parameters, thinks
 from tui_agent.models.sse import events, gathered
@@ -269,10 +269,17 @@ def _import_sdk() -> None:
     collects = gc.isenabled()
     gc.disable()
     try:
-        import_sdk()
+        leanly(_import)
     finally:
         if collects:
             gc.enable()
+
+
+def _import() -> None:
+    import anthropic.resources.messages
+    import anthropic.resources.models
+
+    assert anthropic.AsyncAnthropic
 
 
 def _info(model: Any) -> ModelInfo:

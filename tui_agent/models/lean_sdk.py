@@ -1,7 +1,7 @@
 """The Anthropic SDK without the two thousand modules that nobody asked for.
 
 `import anthropic` runs 3,150 modules, most of them types of APIs that we never call: 0.9 s and 30 MB. The
-packages below do little but say where their names live. With `install` they load a name when it is first
+packages below do little but say where their names live. Imported `leanly`, they load a name when it is first
 asked for instead: every name is there, the few that are used are imported, in 0.4 s.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import importlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.abc import InspectLoader, Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import spec_from_loader
@@ -34,25 +34,20 @@ THIN = frozenset(
 """Packages of `anthropic` 2.14 whose `__init__` only gathers names."""
 
 
-def import_sdk() -> None:
-    """Import what a model needs; as the SDK itself would where the lean way fails."""
+def leanly(load: Callable[[], None]) -> None:
+    """Call `load`, which imports from the SDK; once more, without this, where the lean way fails."""
     if "anthropic" in sys.modules:
-        _import()
+        load()
         return
     finder = _Finder()
     sys.meta_path.insert(0, finder)
     try:
-        _import()
+        load()
     except Exception:  # another version, laid out otherwise
         sys.meta_path.remove(finder)
         for name in [name for name in sys.modules if name.partition(".")[0] == "anthropic"]:
             del sys.modules[name]
-        _import()
-
-
-def _import() -> None:
-    from anthropic import AsyncAnthropic  # noqa: F401
-    from anthropic.resources import messages, models  # noqa: F401
+        load()
 
 
 class _Finder(MetaPathFinder):
