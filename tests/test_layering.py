@@ -68,10 +68,9 @@ def imports(path: Path) -> Iterator[tuple[int, str]]:
                 yield node.lineno, node.module
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
             name = node.args[0]
+            # A package may load modules of its own.
             own = ast.unparse(node.args[-1]).endswith("module.__name__")
-            if not own and not ast.unparse(name).startswith(
-                "f'{__name__}."
-            ):  # a package loads its own modules
+            if not own and not ast.unparse(name).startswith("f'{__name__}."):
                 assert isinstance(name, ast.Constant), f"{path}:{node.lineno}: an import nobody can check"
                 yield node.lineno, str(name.value)
 

@@ -276,10 +276,8 @@ def _import_sdk() -> None:
 
 
 def _import() -> None:
-    import anthropic.resources.messages
-    import anthropic.resources.models
-
-    assert anthropic.AsyncAnthropic
+    from anthropic import AsyncAnthropic  # noqa: F401
+    from anthropic.resources import messages, models  # noqa: F401
 
 
 def _info(model: Any) -> ModelInfo:
