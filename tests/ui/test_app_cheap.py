@@ -9,6 +9,7 @@ import pytest
 from app_host import Host, until
 from textual import events
 from textual.css.stylesheet import Stylesheet
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import TextArea
@@ -125,3 +126,22 @@ def _noting(function: Callable[..., Any], calls: list[str]) -> Callable[..., Any
 def test_what_the_prompt_overrides_is_still_there() -> None:
     assert "_refresh_size" in vars(TextArea)
     assert Prompt._refresh_size is not TextArea._refresh_size
+
+
+async def test_a_resize_is_one_layout(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = Host()
+    laid_out: list[Size] = []
+    async with app.run_test(size=WIDE) as pilot:
+        await pilot.pause()
+        refresh = Screen._refresh_layout
+
+        def noted(self: Screen[Any], size: Size | None = None, scroll: bool = False) -> None:
+            laid_out.append(size or self.outer_size)
+            refresh(self, size, scroll)
+
+        monkeypatch.setattr(Screen, "_refresh_layout", noted)
+        await pilot.resize_terminal(110, 35)
+        await until(pilot, lambda: app.main.status_line.region.width == 110)
+        assert app.main.status_line.region.y == 34
+        await pilot.pause()
+        assert laid_out == [Size(110, 35)]

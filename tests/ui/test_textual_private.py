@@ -31,6 +31,7 @@ from textual.widgets import TextArea
         (LinuxDriver, "run_input_thread"),
         (Screen, "_get_breakpoint_classes"),
         (Screen, "_modal_binding_chain"),
+        (Screen, "_screen_resized"),
         (TextArea, "_refresh_size"),
         (TextArea, "_on_paste"),
         (Widget, "render_lines"),
@@ -49,6 +50,7 @@ def test_it_is_there(owner: type[Any], name: str) -> None:
         (MessagePump, "_is_mounted"),
         (Strip, "_segments"),
         (DOMNode, "_component_styles"),
+        (Widget, "_layout_required"),
     ],
 )
 def test_it_is_set(owner: type[Any], name: str) -> None:

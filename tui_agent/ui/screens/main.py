@@ -79,6 +79,7 @@ class MainScreen(Screen[None]):
         self._bar = PaneBar(id="bar")
         self.uncovered = asyncio.Event()
         self._quit_asked = float("-inf")
+        self._laid_out: Size | None = None
 
     def compose(self) -> ComposeResult:
         with ClearVertical(id="main"):
@@ -97,6 +98,15 @@ class MainScreen(Screen[None]):
         """Look from the start as the first resize would make it: each change styles all widgets anew."""
         names = self._get_breakpoint_classes(size.width, WIDTHS)
         self.add_class(*names, *self._get_breakpoint_classes(size.height, HEIGHTS), update=False)
+
+    def _screen_resized(self, size: Size) -> None:
+        # Textual would do it three times: when the terminal tells, when the layout tells the screen of its
+        # own size, and once more because sizes that this layout gave out ask for one.
+        if size != self._laid_out:
+            self._laid_out = size
+            super()._screen_resized(size)
+            for widget in self.walk_children(with_self=True):
+                widget._layout_required = False
 
     # Events ------------------------------------------------------------------------------------------
 
