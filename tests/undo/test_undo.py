@@ -63,6 +63,62 @@ def test_since_a_turn_is_less_than_since_the_session(host: Host) -> None:
     assert host.get("a.py") == b"1\n"
 
 
+def folders(host: Host) -> list[str]:
+    return sorted(str(path.relative_to(host.root)) for path in host.root.rglob("*") if path.is_dir())
+
+
+def test_folders_that_were_made_for_files_go_with_the_last_of_them(host: Host) -> None:
+    (host.root / "theirs").mkdir()
+    host.write("theirs/one/two/a", b"a")
+    host.write("theirs/one/b", b"b")
+    host.undo(OfFile("theirs/one/two/a"))
+    assert folders(host) == ["theirs", "theirs/one"]
+    host.reopen()
+    host.undo(OfFile("theirs/one/b"))
+    assert folders(host) == ["theirs"]
+    host.undo(OfCall("undo-1"))
+    host.undo(OfCall("undo-3"))
+    assert folders(host) == ["theirs"]
+
+
+def test_a_folder_with_anything_in_it_stays(host: Host) -> None:
+    host.write("new/deep/a", b"a")
+    host.put("new/mine", b"")
+    host.undo(OfTurn(1))
+    assert folders(host) == ["new"]
+    assert host.get("new/mine") == b""
+
+
+def test_a_folder_that_another_made_since_stays(host: Host) -> None:
+    host.write("new/a", b"a")
+    host.undo(OfTurn(1))
+    (host.root / "new").mkdir()
+    host.write("new/b", b"b")
+    host.undo(OfFile("new/b"))
+    assert folders(host) == ["new"]
+
+
+def test_folders_stay_when_an_undo_fails_half_way(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    host.write("new/a", b"a")
+    host.write("zz", b"z")
+    planned = host.changes.plan(OfTurn(1))
+    assert isinstance(planned, Plan)
+    delete = host.workspace.delete
+
+    def fail(path: str, *, base: str) -> None:
+        if path == "zz":
+            raise OSError("no")
+        delete(path, base=base)
+
+    monkeypatch.setattr(host.workspace, "delete", fail)
+    with pytest.raises(UndoError, match="Nothing was undone"):
+        host.changes.carry_out(planned)
+    assert host.get("new/a") == b"a"
+    monkeypatch.undo()
+    host.undo(OfTurn(1))
+    assert folders(host) == []
+
+
 def test_what_a_person_changed_since_is_not_overwritten(host: Host) -> None:
     host.write("a.py", b"ours\n")
     host.write("b.py", b"b\n")

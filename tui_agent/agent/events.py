@@ -109,6 +109,7 @@ class FileChanged(Record):
     """A file is now `after`. Both are SHA-256 hex digests of its bytes, None where there was, or is, none.
 
     `UNKNOWN` stands for content that nobody looked at. Modes are permission bits, None if not known.
+    `folders` were made for the file, outermost first, or went with it.
     """
 
     type: Literal["file_changed"] = "file_changed"
@@ -118,6 +119,7 @@ class FileChanged(Record):
     call_id: str | None = None
     before_mode: int | None = None
     after_mode: int | None = None
+    folders: tuple[str, ...] = ()
 
 
 class NoteAdded(Record):

@@ -101,13 +101,17 @@ def _reverses(step: Step, other: Step) -> bool:
 
 
 class Ledger:
-    """`files` in the order in which they first changed; `turn` is the number of the latest turn, from 1."""
+    """`files` in the order in which they first changed; `turn` is the number of the latest turn, from 1.
+
+    `folders` are those that were made for files and are still there, as far as the session knows.
+    """
 
     def __init__(self) -> None:
         self.turn = 0
         self.files: dict[str, Trail] = {}
         self.works: dict[str, Work] = {}
         self.undos = 0
+        self.folders: set[str] = set()
 
     def apply(self, event: AgentEvent) -> bool:
         """Take in one event; returns whether a file changed."""
@@ -127,6 +131,10 @@ class Ledger:
         work = self._work(event)
         trail = self.files.setdefault(event.path, Trail(event.path, before))
         trail.add(Step(event.path, before, after, work.id, work.turn, work.origin))
+        if after.hash is None:
+            self.folders.difference_update(event.folders)
+        else:
+            self.folders.update(event.folders)
 
     def _work(self, event: FileChanged) -> Work:
         identity = event.call_id or f"{UNDO}{self.undos}"

@@ -33,6 +33,13 @@ class Place:
     path: str
     stat: os.stat_result | None
 
+    @property
+    def missing_paths(self) -> list[str]:
+        """`missing`, as paths relative to the root."""
+        parts = self.path.split("/")
+        first = len(parts) - 1 - len(self.missing)
+        return ["/".join(parts[: first + count]) for count in range(1, len(self.missing) + 1)]
+
     def __enter__(self) -> Place:
         return self
 

@@ -48,7 +48,8 @@ class Opened:
 
 
 class Workspace:
-    """`seen` maps real paths to the hash of the content that the model knows; the session keeps it.
+    """`seen` maps real paths to the hash of the content that the model knows; the session keeps it. `made`
+    has the folders that were made for new files, until somebody takes them from there.
 
     `before_write` is called with a path and its present bytes (None: no file) before anything changes, so
     that the session can keep them (see `writer.Keep`). `may_read` is asked with the real path of whatever is
@@ -60,6 +61,7 @@ class Workspace:
         self.root = Path(path).resolve(strict=True)
         self.fd = os.open(self.root, LOOK | os.O_DIRECTORY)
         self.seen: dict[str, str] = {}
+        self.made: dict[str, tuple[str, ...]] = {}
         self.before_write: writer.Keep = lambda path, before: True
         self.may_read: Callable[[str], bool] = lambda path: True
         self.hides: Callable[[str], bool] = lambda path: False
@@ -155,7 +157,8 @@ class Workspace:
         `StaleProposal` if anything is not as it was, and nothing is done. `mode` is for a file that is made.
         """
         with self._writing, self._explaining(path), self._unmoved(path) as place:
-            writer.write(place, data, base=base, keep=self.before_write, mode=mode)
+            if made := writer.write(place, data, base=base, keep=self.before_write, mode=mode):
+                self.made[path] = made
 
     def set_mode(self, path: str, mode: int, *, base: str) -> None:
         """Give the file at the real `path` these permission bits, if its content has the hash `base`."""
@@ -166,6 +169,11 @@ class Workspace:
         """Remove the file at the real `path`, if its content still has the hash `base`."""
         with self._writing, self._explaining(path), self._unmoved(path) as place:
             writer.delete(place, base=base, keep=self.before_write)
+
+    def remove_folder(self, path: str) -> bool:
+        """Remove the folder at the real `path` if there is nothing in it. Returns whether it went."""
+        with self._writing, self._explaining(path), self._unmoved(path) as place:
+            return writer.remove_folder(place)
 
     # paths
 

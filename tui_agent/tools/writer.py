@@ -33,15 +33,17 @@ place, and could be lost half way, is then left alone.
 _ATTEMPTS = 3
 
 
-def write(place: Place, data: bytes, *, base: str | None, keep: Keep, mode: int | None = None) -> None:
+def write(
+    place: Place, data: bytes, *, base: str | None, keep: Keep, mode: int | None = None
+) -> tuple[str, ...]:
     """Make the file at `place` hold `data`, if its bytes now have the hash `base` (None: there is no file).
 
     Otherwise `StaleProposal`, and nothing is done. OSError: nothing is changed either. A file that is there
-    keeps its mode; a new one gets `mode`, or what the umask leaves.
+    keeps its mode; a new one gets `mode`, or what the umask leaves. Returns the folders that were made for
+    it, outermost first.
     """
     if base is None:
-        _create(place, data, keep, mode)
-        return
+        return _create(place, data, keep, mode)
     for _ in range(_ATTEMPTS):
         with _Present(place) as present:
             before = present.read(base)
@@ -53,13 +55,13 @@ def write(place: Place, data: bytes, *, base: str | None, keep: Keep, mode: int 
                         "nothing was written. Tell the user; run_command can change it."
                     )
                 present.overwrite(data, before)
-                return
+                return ()
             with Temp(place.folder, 0o600) as temp:
                 temp.fill(data)
                 temp.take_after(present.fd)
                 if present.is_still_there():
                     temp.replace(place.name)
-                    return
+                    return ()
     raise StaleProposal(f"{shown(place.path)} keeps changing; nothing was written. Look at it again.")
 
 
@@ -69,6 +71,18 @@ def delete(place: Place, *, base: str, keep: Keep) -> None:
         keep(place.path, present.read(base))
         os.unlink(place.name, dir_fd=place.folder)
     sync_folder(place.folder)
+
+
+def remove_folder(place: Place) -> bool:
+    """Remove the folder at `place` if there is nothing in it. Returns whether it went."""
+    if place.stat is None:
+        return False
+    try:
+        os.rmdir(place.name, dir_fd=place.folder)
+    except OSError:
+        return False
+    sync_folder(place.folder)
+    return True
 
 
 def set_mode(place: Place, mode: int, *, base: str) -> None:
@@ -181,18 +195,20 @@ def _put(fd: int, data: bytes) -> None:
     os.fsync(fd)
 
 
-def _create(place: Place, data: bytes, keep: Keep, mode: int | None) -> None:
+def _create(place: Place, data: bytes, keep: Keep, mode: int | None) -> tuple[str, ...]:
     appeared = StaleProposal(f"{shown(place.path)} exists by now; nothing was written.")
     if place.stat is not None:
         raise appeared
     keep(place.path, None)
     made: list[tuple[int, str]] = []
+    paths: list[str] = []
     folder = os.dup(place.folder)
     try:
-        for name in place.missing:
+        for name, path in zip(place.missing, place.missing_paths, strict=True):
             with suppress(FileExistsError):
                 os.mkdir(name, dir_fd=folder)
                 made.append((os.dup(folder), name))
+                paths.append(path)
             below = open_beneath(folder, name, LOOK | os.O_DIRECTORY, links=False)
             os.close(folder)
             folder = below
@@ -201,6 +217,7 @@ def _create(place: Place, data: bytes, keep: Keep, mode: int | None) -> None:
             if mode is not None:
                 os.fchmod(temp.fd, mode)
             temp.create(place.name)
+        return tuple(paths)
     except BaseException as error:
         for parent, name in reversed(made):
             with suppress(OSError):

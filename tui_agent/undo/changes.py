@@ -92,6 +92,7 @@ class Changes:
                     call_id=call_id,
                     before_mode=None if details.before_hash is None else mode,  # a write keeps it
                     after_mode=mode,
+                    folders=self._workspace.made.pop(details.path, ()),
                 ),
             )
         return found
@@ -201,6 +202,7 @@ class Changes:
             for restore in plan.restores:
                 done.append(restore)
                 self._put(restore.path, restore.present, restore.wanted, restore.data)
+            folders = {restore.path: self._folders(restore) for restore in plan.restores}
         except (ToolError, OSError) as error:
             raise UndoError(f"{error} {self._go_back(done, contents)}") from None
         identity = self.ledger.next_undo
@@ -212,9 +214,24 @@ class Changes:
                 call_id=identity,
                 before_mode=restore.present.mode,
                 after_mode=restore.wanted.mode,
+                folders=folders[restore.path],
             )
             for restore in plan.restores
         ]
+
+    def _folders(self, done: Restore) -> tuple[str, ...]:
+        """The folders that were made for a file that came back, or went with one that was deleted."""
+        if done.wanted.hash is not None:
+            return self._workspace.made.pop(done.path, ())
+        gone: list[str] = []
+        folder = done.path
+        while (folder := folder.rpartition("/")[0]) in self.ledger.folders:
+            with suppress(ToolError):
+                if self._workspace.remove_folder(folder):
+                    gone.insert(0, folder)
+                    continue
+            break
+        return tuple(gone)
 
     def _go_back(self, done: Sequence[Restore], contents: dict[str, bytes | None]) -> str:
         failed: list[str] = []
