@@ -105,7 +105,7 @@ class MainScreen(Screen[None]):
         if size != self._laid_out:
             self._laid_out = size
             super()._screen_resized(size)
-            for widget in self.walk_children(Widget, with_self=True):
+            for widget in (self, *self.query("*")):
                 widget._layout_required = False
 
     # Events ------------------------------------------------------------------------------------------
