@@ -108,7 +108,7 @@ class Context:
         agent = self._agent
         declarations = tuple(tool.declaration() for tool in agent.tools)
         compactor = Compactor(model, agent.system, declarations, self._changed)
-        agent.shorten = Patient(compactor, self._notify)
+        agent.shorten = Patient(compactor, self._emit, self._notify)
         return compactor
 
     async def _take(self, event: AgentEvent) -> None:

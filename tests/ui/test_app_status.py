@@ -8,6 +8,7 @@ from textual.color import Color
 from tui_agent.agent import (
     ApprovalDecided,
     ApprovalRequested,
+    Compacting,
     Retrying,
     TextContent,
     TextDelta,
@@ -65,6 +66,13 @@ def test_a_write_says_what_is_written_once_that_is_known() -> None:
 )
 def test_the_end_of_a_turn(stop: str, words: str) -> None:
     assert status(START, TurnEnded(stop_reason=stop)).activity(9) == words
+
+
+def test_making_room_is_called_so_and_is_no_silence() -> None:
+    now = status(START, Compacting())
+    assert now.activity(40) == "shortening the conversation, 40 s"
+    now.apply(Compacting(over=True), 41)
+    assert now.activity(41) == "thinking, 41 s"
 
 
 def test_silence_is_called_waiting_unless_a_tool_runs() -> None:

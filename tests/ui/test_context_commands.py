@@ -198,6 +198,44 @@ async def test_a_turn_makes_room_by_itself_and_goes_on(messages_api: StartAPI, f
     assert all(len(str(request.body)) // 4 < 16_000 for request in api.requests)
 
 
+async def test_a_turn_that_makes_room_says_so_and_can_be_stopped(
+    messages_api: StartAPI, folder: Path
+) -> None:
+    full = reply("fine", usage={"input_tokens": 14_000})
+    api = await messages_api(summarising(reply("never", delay=30), answer=full), models=[SMALL])
+    async with desk(api, folder) as at:
+        await at.opened()
+        await until(at.pilot, lambda: at.app.turns.window == 16_000)
+        await at.say("a")
+        before = at.runtime.agent.messages
+        await at.enter("b")
+        await at.sees("shortening the conversation")
+        await at.press("escape")
+        await at.idle()
+        await until(at.pilot, lambda: "shortening" not in at.app.main.status_line.render().plain)
+        assert at.runtime.agent.messages == before
+    assert api.refused == []
+
+
+async def test_a_turn_that_could_not_make_room_is_thinking_again(
+    messages_api: StartAPI, folder: Path
+) -> None:
+    full = reply("fine", usage={"input_tokens": 14_000})
+    answers = iter([full, reply("late", delay=30)])
+    api = await messages_api(
+        lambda request: error(400, "no") if ASK[:40] in last_words(request) else next(answers),
+        models=[SMALL],
+    )
+    async with desk(api, folder) as at:
+        await at.opened()
+        await until(at.pilot, lambda: at.app.turns.window == 16_000)
+        await at.say("a")
+        await at.enter("b")
+        await at.sees("could not be shortened", "thinking")
+        await at.press("escape")
+        await at.idle()
+
+
 async def test_a_turn_goes_on_when_nobody_can_shorten_it_until_it_is_really_full(
     messages_api: StartAPI, folder: Path
 ) -> None:

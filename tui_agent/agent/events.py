@@ -144,6 +144,13 @@ class HistoryRewritten(Record):
     messages: tuple[Annotated[UserMessage | AssistantMessage, Field(discriminator="role")], ...] | None = None
 
 
+class Compacting(Record):
+    """A turn makes room in its conversation before it goes on; `over`: it has, or could not."""
+
+    type: Literal["compacting"] = "compacting"
+    over: bool = False
+
+
 class Compacted(Record):
     """Tokens of the window before and after a compaction."""
 
@@ -192,6 +199,7 @@ AgentEvent = (
     | Retrying
     | StepLimitReached
     | HistoryRewritten
+    | Compacting
     | Compacted
     | UsageUpdated
     | TurnEnded
@@ -199,5 +207,5 @@ AgentEvent = (
 
 Emit = Callable[[AgentEvent], Awaitable[None]]
 
-FLEETING = ("text_delta", "thinking_delta", "tool_call_progress", "tool_progress", "retrying")
+FLEETING = ("text_delta", "thinking_delta", "tool_call_progress", "tool_progress", "compacting", "retrying")
 """Types that are shown and never stored."""

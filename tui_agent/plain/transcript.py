@@ -44,6 +44,8 @@ class Transcript:
                 return self._finished(event.result, event.seconds)
             case "retrying":
                 return f"{self._stop()}{visible(event.error)} Trying again in {event.delay:.0f} s.\n"
+            case "compacting" if not event.over:
+                return f"{self._stop()}(Shortening the conversation …)\n"
             case "history_rewritten":
                 return f"{self._stop()}({visible(event.reason)})\n"
             case "turn_ended":

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tui_agent.agent.calling import in_thread
 from tui_agent.agent.cancel import CancelSignal
 from tui_agent.agent.errors import ModelError
-from tui_agent.agent.events import AgentEvent, Compacted, HistoryRewritten, UsageUpdated
+from tui_agent.agent.events import AgentEvent, Compacted, Compacting, Emit, HistoryRewritten, UsageUpdated
 from tui_agent.agent.history import History
 from tui_agent.agent.messages import (
     AssistantMessage,
@@ -160,11 +160,13 @@ def _without_usage(message: Message) -> Message:
 class Patient:
     """Room made in the middle of a turn: a compaction that fails does not end what still fits.
 
-    Why it failed is told once; the next try comes when the conversation has grown by `MORE`.
+    That it is on is told; so is, once, why it failed. The next try comes when the conversation has grown by
+    `MORE`.
     """
 
-    def __init__(self, compact: Compactor, notify: Callable[[str], None]) -> None:
+    def __init__(self, compact: Compactor, tell: Emit, notify: Callable[[str], None]) -> None:
         self._compact = compact
+        self._tell = tell
         self._notify = notify
         self._failed_at = 0
 
@@ -173,9 +175,12 @@ class Patient:
         filled = filled_tokens(compact.system, compact.tools, history.messages)
         if filled < self._failed_at * MORE:
             return []
+        await self._tell(Compacting())
         try:
             return await compact(history, signal)
         except ModelError as error:
             self._failed_at = filled
             self._notify(f"The conversation could not be shortened: {error.message}. {error.hint}".strip())
             return []
+        finally:
+            await self._tell(Compacting(over=True))

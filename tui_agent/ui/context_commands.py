@@ -10,6 +10,7 @@ from tui_agent.settings import EFFORTS
 from tui_agent.ui import safe
 from tui_agent.ui.drafts.draft import Draft
 from tui_agent.ui.session_commands import idle
+from tui_agent.ui.status import SHORTENING
 
 if TYPE_CHECKING:
     from tui_agent.agent import CancelSignal
@@ -39,7 +40,7 @@ async def compact(app: TuiApp, focus: str) -> None:
         from tui_agent.agent import Cancelled, ModelError
 
         now = time.monotonic()
-        app.main.status_line.update(began=now, heard=now, doing="shortening the conversation")
+        app.main.status_line.update(began=now, heard=now, doing=SHORTENING)
         try:
             await runtime.context.compact(focus, signal)
         except Cancelled:

@@ -14,6 +14,8 @@ OWN = "!"
 """The name of the person's own commands, which are no part of a turn."""
 QUIET = 10.0
 """Seconds without an event after which a run is called waiting."""
+SHORTENING = "shortening the conversation"
+ASKING = "waiting for your answer"
 NEARLY_FULL = 0.8
 """Share of the window from which the person is told what to do."""
 
@@ -64,7 +66,7 @@ class Status:
             case "tool_call_progress":
                 self.doing = f"writing {event.subject or event.name} {size_text(event.bytes)}"
             case "approval_requested":
-                self.doing = "waiting for your answer"
+                self.doing = ASKING
             case "tool_call_started" if event.call.name != OWN:
                 self.running[event.call.id] = event.call.name
                 self.doing = f"running {event.call.name}"
@@ -78,6 +80,8 @@ class Status:
                 if event.step:
                     self.step, self.tokens = event.step, event.usage.context_tokens
                     self.turn_tokens = event.turn.context_tokens
+            case "compacting":
+                self.doing = "thinking" if event.over else SHORTENING
             case "compacted":
                 self.tokens = event.after
             case "turn_ended":
@@ -107,7 +111,7 @@ class Status:
             return f"retry in {max(0, round(self.retry_at - now))} s: {self.doing}"
         if self.began is None:
             return "starting" if self.opening else self.doing
-        if now - self.heard >= QUIET and not self.running and self.doing != "waiting for your answer":
+        if now - self.heard >= QUIET and not self.running and self.doing not in (ASKING, SHORTENING):
             return f"waiting for the model, {int(now - self.heard)} s"
         seconds = int(now - self.began)
         return f"{self.doing}, {seconds} s" if seconds >= 2 else self.doing
