@@ -16,6 +16,7 @@ from textual.widgets import Button
 from tui_agent.agent import Allow, Deny, Pending, Proposal
 from tui_agent.tools.changes import file_change
 from tui_agent.tools.details import FileChange
+from tui_agent.ui.screens.answer_keys import laid
 
 BEFORE = lines(60)
 AFTER = lines(60, line_9="nine", line_30="thirty", line_50="line 50\nand more")
@@ -415,3 +416,37 @@ def test_the_editor_is_never_taken_from_the_folder() -> None:
     with pytest.raises(EditorError):
         editor_command({"EDITOR": "vi 'x"})
     assert os.sep == "/"
+
+
+@pytest.mark.parametrize("files", [1, 2, 7])
+async def test_on_a_low_screen_the_diff_keeps_half_of_the_rows(files: int) -> None:
+    app = Host()
+    async with app.run_test(size=(60, 20)) as pilot:
+        reasons = ("a change in ask mode",)
+        questions = [change_question(f"{n}.txt", BEFORE, AFTER, reasons=reasons) for n in range(files)]
+        await app.put(pilot, *questions)
+        assert app.screen.query_one("#body").size.height >= 10
+        assert "F1 all keys" in grid(app)
+        await pilot.press("f1")
+        await pilot.pause()
+        assert "F2 conversation" in grid(app)
+        assert ("Y approve all" in grid(app)) == (files > 1)
+        await pilot.press("f1", "escape")
+
+
+KEYS = "y approve · n deny · r reason · Esc stop the run · F2 conversation"
+
+
+@pytest.mark.parametrize(
+    ("width", "rows", "lines"),
+    [
+        (80, 2, [KEYS]),
+        (50, 2, ["y approve · n deny · r reason · Esc stop the run", "F2 conversation"]),
+        (40, 2, ["y approve · n deny · r reason", "Esc stop the run · F2 conversation"]),
+        (40, 1, ["y approve · n deny · F1 all keys"]),
+        (30, 2, ["y approve · n deny · r reason", "Esc stop the run · F1 all keys"]),
+        (5, 1, ["F1 all keys"]),
+    ],
+)
+def test_keys_stay_whole_and_the_last_ones_go_first(width: int, rows: int, lines: list[str]) -> None:
+    assert laid(KEYS, width, rows).split("\n") == lines

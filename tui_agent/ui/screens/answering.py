@@ -22,7 +22,7 @@ from textual.widgets import Button, Input, Static
 
 from tui_agent.text import visible
 from tui_agent.ui.arming import Arming
-from tui_agent.ui.screens.answer_keys import ANSWERS, EARLY, KEYS, WHILE_PEEKING, weighted
+from tui_agent.ui.screens.answer_keys import ANSWERS, EARLY, KEYS, WHILE_PEEKING, laid, weighted
 from tui_agent.ui.screens.fields import Fields
 from tui_agent.ui.screens.offered_rule import ALWAYS_KEYS, Covers, OfferedRule, OnGrant
 from tui_agent.ui.widgets.shown import ShownView
@@ -70,7 +70,7 @@ class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
         raise NotImplementedError
 
     def describe(self) -> tuple[Content, Content, str]:
-        """Heading, why it asks, the keys."""
+        """Heading, why it asks, the keys, the most important first."""
         raise NotImplementedError
 
     def approve(self) -> None:
@@ -117,6 +117,8 @@ class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
 
     def on_resize(self) -> None:
         self.set_class(self.size.height < 16, "-small")
+        self.set_class(self.size.height < 24, "-low")
+        self.refresh_words()
 
     def refresh_words(self) -> None:
         heading, why, keys = self.describe()
@@ -124,7 +126,8 @@ class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
         why_line = self.query_one("#why", Static)
         why_line.update(why)
         why_line.set_class(not why.plain, "-empty")
-        self.query_one("#keys", Static).update(weighted(keys))
+        rows = self.size.height if self.has_class("-help") else max(2, self.size.height // 8)
+        self.query_one("#keys", Static).update(weighted(laid(keys, self.size.width - 2, rows)))
         self.refresh_buttons()
 
     def refresh_buttons(self) -> None:
@@ -281,6 +284,7 @@ class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
     def do_help(self) -> None:
         """The keys in full, also where the screen is small."""
         self.toggle_class("-help")
+        self.refresh_words()
 
     def do_peek(self) -> None:
         self.toggle_class("-peeking")

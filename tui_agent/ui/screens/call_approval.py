@@ -93,7 +93,7 @@ class CallApproval(AnswerScreen):
             keys.append("a always")
         if self.command and self._proposal.amend:
             keys.append("e edit")
-        keys += ["c comment", "F2 conversation", "Esc stop the run"]
+        keys += ["c comment", "Esc stop the run", "F2 conversation"]
         why = "Why it asks: " + "; ".join(self._question.reasons) if self._question.reasons else ""
         return safe.title(" · ".join(words), style="bold"), safe.strict(why), " · ".join(keys)
 

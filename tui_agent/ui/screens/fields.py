@@ -82,6 +82,7 @@ class Fields(Vertical):
         self.query_one(TextArea).display = page
         self.query_one(".field-keys", Static).update(Content(keys))
         self.add_class("-open")
+        self.screen.add_class("-typing")
         self.tell(label)
 
     def tell(self, label: str) -> None:
@@ -115,4 +116,5 @@ class Fields(Vertical):
             self._kept[self._keep_as] = self.text
         self._done = None
         self.remove_class("-open")
+        self.screen.remove_class("-typing")
         self.screen.set_focus(None)

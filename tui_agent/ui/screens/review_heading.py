@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from tui_agent.ui.screens.sheet import Sheet
     from tui_agent.ui.widgets.diff_view import DiffView
 
-MOST_LISTED = 5
-KEYS_SHOWN = """\
-y approve · n deny · r reason · a always · e edit · c comment · Space hunk
-l line · * 0 all · ] [ hunk · v sides · w blanks · z wrap · + context · / find
-Y approve all · } { file · F2 conversation · Esc stop the run"""
+KEYS_SHOWN = (
+    "y approve · n deny · r reason · a always · e edit · c comment · Space hunk · Esc stop the run"
+    " · ] [ hunk · l line · * 0 all · / find · + context · v sides · w blanks · z wrap · F2 conversation"
+)
+KEYS_OF_A_SET = " · Y approve all · } { file"
 
 
 def heading(sheet: Sheet, view: DiffView, place: str) -> Content:
@@ -47,11 +47,11 @@ def _state(sheet: Sheet, view: DiffView, place: str) -> Iterator[str]:
         yield "long lines are cut (z wraps)"
 
 
-def file_list(sheets: Sequence[Sheet], current: int, width: int) -> Content:
-    """The files around the current one, with their standing."""
-    first = max(0, min(current - MOST_LISTED // 2, len(sheets) - MOST_LISTED))
+def file_list(sheets: Sequence[Sheet], current: int, width: int, most: int) -> Content:
+    """So many of the files around the current one, with their standing."""
+    first = max(0, min(current - most // 2, len(sheets) - most))
     lines = []
-    for at, sheet in list(enumerate(sheets))[first : first + MOST_LISTED]:
+    for at, sheet in list(enumerate(sheets))[first : first + most]:
         mark = "▸" if at == current else " "
         change = sheet.change
         line = f"{mark} {sheet.standing:9} {change.path}  +{change.added} −{change.removed}"

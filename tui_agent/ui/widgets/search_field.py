@@ -21,7 +21,9 @@ class _Needle(InOrder, Input):
 class SearchField(Horizontal):
     DEFAULT_CSS = """
     SearchField { display: none; height: 1; }
-    SearchField Input { width: 1fr; height: 1; border: none; padding: 0; background: transparent; }
+    SearchField Input, SearchField Input:focus {
+        width: 1fr; height: 1; border: none; padding: 0; background: transparent;
+    }
     SearchField Static { width: auto; padding: 0 1; color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
