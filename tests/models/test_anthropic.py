@@ -121,6 +121,7 @@ async def test_what_is_sent(messages_api: Any) -> None:
     assert "thinking" not in second.body
     assert second.body["output_config"] == {"effort": "high"}
     assert second.headers["anthropic-version"] == "2023-06-01"
+    assert second.headers["content-type"] == "application/json"
     assert (third.body["max_tokens"], third.headers["authorization"]) == (64, "Bearer token")
 
 
@@ -424,3 +425,20 @@ async def test_large_replies_and_their_pace(messages_api: Any) -> None:
     assert done.text == words
     assert done.calls[0].arguments == {"path": "x" * 400_000}
     assert time.process_time() - begin < 20
+
+
+async def test_the_request_is_the_one_that_the_sdk_would_send(messages_api: Any) -> None:
+    api = await messages_api("one", "two")
+    model = model_at(api.url)
+    await events(model)
+    ours = api.requests[0]
+    client = await model._connected()
+    async with await client.messages.create(**ours.body) as stream:
+        assert [event async for event in stream]
+    await model.close()
+    theirs = api.requests[1]
+    assert theirs.body == ours.body
+    own = {"content-length", "x-stainless-retry-count", "x-stainless-read-timeout"}
+    assert {n: v for n, v in theirs.headers.items() if n not in own} == {
+        n: v for n, v in ours.headers.items() if n not in own
+    }

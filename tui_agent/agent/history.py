@@ -77,6 +77,11 @@ class History:
         tail = self._tail()
         return (*self._closed, tail) if tail else tuple(self._closed)
 
+    @property
+    def length(self) -> int:
+        """How many `messages` there are."""
+        return len(self._closed) + (self._tail() is not None)
+
     def faults(self) -> list[str]:
         """What the API would refuse in `messages`; each closed message is looked at once."""
         found = check(self.messages, self._checked)

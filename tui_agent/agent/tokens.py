@@ -6,7 +6,7 @@ Only a provider can count. What it has not seen yet is estimated high, so that w
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tui_agent.agent.messages import (
     AssistantMessage,
@@ -62,12 +62,11 @@ def overhead_tokens(system: str, tools: Iterable[Tool]) -> int:
     return text_tokens(system) + sum(FRAME + text_tokens(text) for text in declared)
 
 
-def filled_tokens(system: str, tools: Iterable[Tool], messages: Iterable[Message]) -> int:
-    """Tokens a request fills of a window: the last reply's own count, and an estimate of the rest."""
-    filled = overhead_tokens(system, tools)
-    for message in messages:
+def filled_tokens(system: str, tools: Iterable[Tool], messages: Sequence[Message]) -> int:
+    """Tokens a request fills of a window: the last reply's own count, and an estimate of what came after."""
+    after = 0
+    for message in reversed(messages):
         if isinstance(message, AssistantMessage) and message.usage is not None:
-            filled = message.usage.context_tokens
-        else:
-            filled += estimated_tokens([message])
-    return filled
+            return message.usage.context_tokens + after
+        after += estimated_tokens([message])
+    return overhead_tokens(system, tools) + after

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import sys
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
@@ -138,8 +139,16 @@ class AnthropicModel:
             options["thinking"] = {"type": "adaptive", "display": "summarized"}
         if self._effort is not None:
             options["output_config"] = {"effort": self._effort}
-        stream: AsyncStream[Any] = await client.messages.create(**options, stream=True)
-        return stream
+        return await self._post(client, {**options, "stream": True})
+
+    async def _post(self, client: AsyncAnthropic, body: dict[str, Any]) -> AsyncStream[Any]:
+        """As `messages.create` sends it, which copies all of a long conversation first."""
+        from anthropic import AsyncStream
+
+        content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        return await client.post(
+            "/v1/messages", content=content, cast_to=object, stream=True, stream_cls=AsyncStream[Any]
+        )
 
     @property
     def _max_output(self) -> int:
