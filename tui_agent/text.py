@@ -125,3 +125,12 @@ def size_text(size: int) -> str:
         value /= 1000
         del units[0]
     return f"{value:,.{0 if units[0] == 'B' or value >= 9.95 else 1}f} {units[0]}"
+
+
+def ago(seconds: float) -> str:
+    """An age for the eye: `now`, `5 min`, `3 h`, `2 days`."""
+    for size, unit in ((86_400, "day"), (3600, "h"), (60, "min")):
+        count = int(seconds // size)
+        if count > 0:
+            return plural(count, unit) if unit == "day" else f"{count} {unit}"
+    return "now"

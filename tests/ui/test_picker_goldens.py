@@ -17,13 +17,14 @@ from tui_agent.models.catalogue import ModelInfo
 from tui_agent.session.contents import PARTS, Contents
 from tui_agent.session.index import Summary
 from tui_agent.session.prompts import Asked
+from tui_agent.text import ago
 from tui_agent.ui.app import TuiApp
 from tui_agent.ui.screens import sessions
 from tui_agent.ui.screens.context import ContextScreen
 from tui_agent.ui.screens.models import ModelChoice, ModelScreen
 from tui_agent.ui.screens.name import NameScreen
 from tui_agent.ui.screens.rewind import RewindScreen
-from tui_agent.ui.screens.sessions import SessionsScreen, ago
+from tui_agent.ui.screens.sessions import SessionsScreen
 
 SIZES = [(120, 40), (80, 24), (60, 20)]
 TITLES = (

@@ -79,7 +79,7 @@ def test_a_session_is_exported_as_one_patch(tmp_path: Path) -> None:
     host.write("back", b"b")
     host.command("chmod 755 run; rm gone back; echo hidden > unread")
     export = host.changes.export()
-    assert (len(export.paths), export.left_out) == (5, ())
+    assert (len(export.parts), export.left_out) == (5, ())
     after = host.tree()
     copy = tmp_path / "copy"
     copy.mkdir()
@@ -96,4 +96,4 @@ def test_what_is_not_held_is_named(tmp_path: Path) -> None:
     host.command("echo 22 > never-read; echo > b")
     export = host.changes.export()
     assert export.left_out == ("never-read",)
-    assert export.paths == ("b",)
+    assert list(export.parts) == ["b"]

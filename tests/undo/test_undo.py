@@ -13,7 +13,7 @@ from undo_host import Host
 from tui_agent.tools.details import digest
 from tui_agent.tools.hunks import Diff
 from tui_agent.undo.changes import UndoError
-from tui_agent.undo.plan import OfCall, OfFile, OfHunk, OfTurn, Plan, Refusal
+from tui_agent.undo.plan import OfCall, OfFile, OfHunk, OfTurn, Plan, Refusal, becomes
 
 
 @pytest.fixture
@@ -79,6 +79,16 @@ def test_folders_that_were_made_for_files_go_with_the_last_of_them(host: Host) -
     host.undo(OfCall("undo-1"))
     host.undo(OfCall("undo-3"))
     assert folders(host) == ["theirs"]
+
+
+def test_it_is_said_that_a_folder_goes_along(host: Host) -> None:
+    host.write("new/a", b"a")
+    host.write("b", b"b")
+    planned = host.changes.plan(OfTurn(1))
+    assert isinstance(planned, Plan)
+    words = {r.path: becomes(r, host.changes.ledger, host.changes.content) for r in planned.restores}
+    assert "as was its folder" in words["new/a"]
+    assert "folder" not in words["b"]
 
 
 def test_a_folder_with_anything_in_it_stays(host: Host) -> None:

@@ -60,6 +60,12 @@ class Decided:
     rule: str = ""
     mode: str = ""
 
+    @property
+    def who(self) -> str:
+        if self.by == "user":
+            return "you"
+        return (self.rule or "a built-in rule") if self.by == "rule" else f"{self.mode} mode"
+
 
 class Policy:
     """Modes, rules and grants of one session in one folder. `mode` may be set at any time."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal, get_args
@@ -20,6 +20,14 @@ from typing import Literal, get_args
 from tui_agent.permissions.modes import Verdict
 
 Origin = Literal["user", "command line", "grant", "session", "turn", "project"]
+ORIGINS: Mapping[Origin, str] = {
+    "user": "your settings file",
+    "command line": "the command line",
+    "project": "this project's settings",
+    "grant": "granted always in this folder",
+    "session": "granted for this session",
+    "turn": "granted for this turn",
+}
 COMMAND_TOOL = "run_command"
 _COVERS = {"write_file": ("edit_file",), "read_file": ("list_files", "search_files")}
 _TOOL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")

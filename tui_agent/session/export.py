@@ -12,6 +12,8 @@ from typing import Literal
 from tui_agent import paths
 from tui_agent.agent import AgentEvent, AssistantMessage, ToolCall, ToolResultMessage
 from tui_agent.session.entries import Header
+from tui_agent.session.index import summarise
+from tui_agent.session.store import SessionStore
 
 Format = Literal["md", "json"]
 FORMATS: tuple[Format, ...] = ("md", "json")
@@ -27,6 +29,34 @@ def export(header: Header, title: str, events: Sequence[AgentEvent], form: Forma
         return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
     parts = [f"# {title}", f"Session {header.id}, in `{header.folder}`.", *_markdown(events)]
     return "\n\n".join(parts) + "\n"
+
+
+def write(
+    store: SessionStore,
+    events: Iterable[AgentEvent],
+    words: str,
+    folder: Path,
+    redact: Callable[[str], str],
+) -> Path:
+    """Write what `[md|json] [PATH]` asks for, a path as seen from `folder`; returns where it is."""
+    form, path = _form_and_path(words)
+    summary = summarise(store.place)
+    title = (summary and summary.title) or store.id
+    text = export(store.header, title, list(events), form)
+    if not path:
+        return beside(store.place, form, text, redact)
+    target = folder / Path(path).expanduser()
+    save(target, text, redact)
+    return target
+
+
+def _form_and_path(words: str) -> tuple[Format, str]:
+    """A path that ends as a format does names it, too."""
+    first, _, rest = words.partition(" ")
+    for form in FORMATS:
+        if first == form:
+            return form, rest.strip()
+    return next((form for form in FORMATS if words.endswith(f".{form}")), FORMATS[0]), words
 
 
 def save(path: Path, text: str, redact: Callable[[str], str]) -> None:

@@ -11,7 +11,6 @@ from tui_agent.ui.threads import in_thread
 
 if TYPE_CHECKING:
     from tui_agent.runtime import Runtime
-    from tui_agent.session.export import Format
     from tui_agent.session.index import Summary
     from tui_agent.ui.app import TuiApp
 
@@ -149,38 +148,13 @@ async def export(app: TuiApp, words: str) -> None:
         return
     from tui_agent.masking import masked_events
     from tui_agent.session import export as exporting
-    from tui_agent.session.index import summarise
 
-    form, path = _form_and_path(words)
-    session, events = runtime.session, list(runtime.events)
-
-    def write() -> Path:
-        summary = summarise(session.place)
-        title = (summary and summary.title) or session.id
-        text = exporting.export(session.header, title, list(masked_events(events)), form)
-        if not path:
-            return exporting.beside(session.place, form, text, app.redact)
-        target = app.settings.folder / Path(path).expanduser()
-        exporting.save(target, text, app.redact)
-        return target
-
+    session, events, folder = runtime.session, list(runtime.events), app.settings.folder
     try:
-        place = await in_thread(write)
+        place = await in_thread(
+            lambda: exporting.write(session, masked_events(events), words, folder, app.redact)
+        )
     except (OSError, exporting.ExportError) as error:
         app.main.conversation.tell(f"Not exported: {error}", error=True)
         return
     app.main.conversation.tell(f"This session is in {place}. Only you may read it; keys are left out.")
-
-
-def _form_and_path(words: str) -> tuple[Format, str]:
-    """What `[md|json] [PATH]` says; a path that ends as a format does names it, too."""
-    from tui_agent.session.export import FORMATS
-
-    first, _, rest = words.partition(" ")
-    for form in FORMATS:
-        if first == form:
-            return form, rest.strip()
-    for form in FORMATS:
-        if words.endswith(f".{form}"):
-            return form, words
-    return FORMATS[0], words

@@ -14,7 +14,6 @@ from tui_agent.ui import safe
 from tui_agent.ui.threads import in_thread
 
 if TYPE_CHECKING:
-    from tui_agent.session.ledger import Ledger
     from tui_agent.tools.hunks import Key
     from tui_agent.ui.app import TuiApp
     from tui_agent.ui.file_changes import ChangedFile
@@ -73,7 +72,9 @@ async def undo_command(app: TuiApp, words: str) -> None:
     if runtime is None:
         safe.notify(app.main, "There is nothing to undo yet.", severity="warning")
         return
-    target = runtime.changes.latest() if not words else _meant(words, runtime.changes.ledger)
+    from tui_agent.undo.plan import meant
+
+    target = runtime.changes.latest() if not words else meant(words, runtime.changes.ledger)
     if target is not None:
         await ask_and_undo(app, [Choice("", "", target)])
     elif words:
@@ -81,20 +82,6 @@ async def undo_command(app: TuiApp, words: str) -> None:
         safe.notify(app.main, text, severity="warning")
     else:
         safe.notify(app.main, "There is nothing to undo: no change of this session is left.")
-
-
-def _meant(words: str, ledger: Ledger) -> Target | None:
-    from tui_agent.undo.plan import OfCall, OfFile, OfTurn
-
-    if words in ledger.files:
-        return OfFile(words)
-    if words in ledger.works:
-        return OfCall(words)
-    number = words.removeprefix("turn").strip()
-    if number.isdecimal() and 1 <= int(number) <= ledger.turn:
-        return OfTurn(int(number))
-    path = words.removeprefix("./")
-    return OfFile(path) if path in ledger.files else None
 
 
 async def export_command(app: TuiApp, _: str) -> None:
@@ -110,7 +97,7 @@ async def export_command(app: TuiApp, _: str) -> None:
     words = []
     if export.left_out:
         words.append(f"Left out, since their earlier content is not held: {', '.join(export.left_out)}.")
-    if secrets := [path for path in export.paths if hides(path)]:
+    if secrets := [path for path in export.parts if hides(path)]:
         words.append(f"It has the values of {', '.join(secrets)} in it: keep it to yourself.")
     try:
         place = await in_thread(changes.save, export)
@@ -118,6 +105,6 @@ async def export_command(app: TuiApp, _: str) -> None:
         app.main.conversation.tell(f"The patch can't be written: {error.strerror or error}.", error=True)
         return
     app.main.conversation.tell(
-        f"The changes of {plural(len(export.paths), 'file')} are in {place}",
+        f"The changes of {plural(len(export.parts), 'file')} are in {place}",
         " ".join([*words, "Apply them elsewhere with: git apply FILE"]),
     )

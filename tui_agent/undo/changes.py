@@ -31,11 +31,14 @@ class UndoError(Exception):
 
 @dataclass(frozen=True)
 class Export:
-    """A patch of the files `paths`. `left_out` are those whose content is not held."""
+    """A patch, file by file. `left_out` are those whose content is not held."""
 
-    patch: bytes
-    paths: tuple[str, ...]
+    parts: dict[str, bytes]
     left_out: tuple[str, ...]
+
+    @property
+    def patch(self) -> bytes:
+        return b"".join(self.parts.values())
 
 
 class Changes:
@@ -171,7 +174,7 @@ class Changes:
             else:
                 if part := file_patch(path, *sides):
                     parts[path] = part
-        return Export(b"".join(parts.values()), tuple(parts), tuple(left_out))
+        return Export(parts, tuple(left_out))
 
     def save(self, export: Export) -> Path:
         """Write the patch beside the session, for its owner alone, in the place of an earlier one."""

@@ -117,6 +117,32 @@ def title_of(target: Target, ledger: Ledger) -> str:
             return f"the call {work.name} ({work.title}) of turn {work.turn}"
 
 
+def meant(words: str, ledger: Ledger) -> Target | None:
+    """What a person names: a file, the id of a call or an undo, `turn 3`."""
+    for path in (words, words.removeprefix("./")):
+        if path in ledger.files:
+            return OfFile(path)
+    if words in ledger.works:
+        return OfCall(words)
+    number = words.removeprefix("turn").strip()
+    return OfTurn(int(number)) if number.isdecimal() and 1 <= int(number) <= ledger.turn else None
+
+
+def becomes(restore: Restore, ledger: Ledger, content: Content) -> str:
+    """What will happen to the file, in words."""
+    if restore.data is None:
+        made = restore.path.rpartition("/")[0] in ledger.folders
+        return f"is deleted: it was made by this{', as was its folder, which goes if empty' if made else ''}"
+    if restore.present.hash is None:
+        return "comes back"
+    if restore.present.hash == restore.wanted.hash:
+        return f"gets its mode {restore.wanted.mode or 0:04o} back"
+    present = content(restore.present.hash)
+    diff = None if present is None else Diff(present, restore.data)
+    counts = f" (+{diff.added} −{diff.removed})" if diff and not diff.binary else ""
+    return f"changes back{counts}"
+
+
 def plan(target: Target, ledger: Ledger, present: Present, content: Content) -> Plan | Refusal:
     title = title_of(target, ledger)
     if isinstance(target, OfHunk):

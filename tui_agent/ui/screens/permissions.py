@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
+from tui_agent.permissions.rules import ORIGINS
 from tui_agent.ui import safe
 from tui_agent.ui.screens.picker import Picker
 from tui_agent.ui.widgets.row_list import Row
 
 if TYPE_CHECKING:
     from tui_agent.permissions.policy import Decided, Policy
-    from tui_agent.permissions.rules import Origin, Rule
+    from tui_agent.permissions.rules import Rule
 
-_ORIGINS: Mapping[Origin, str] = {
-    "user": "your settings file",
-    "command line": "the command line",
-    "project": "this project's settings",
-    "grant": "granted always in this folder",
-    "session": "granted for this session",
-    "turn": "granted for this turn",
-}
 _STAYS = {
     "user": "It is gone for this session. Your settings file still has it.",
     "command line": "It is gone for this session.",
@@ -64,7 +57,7 @@ class PermissionsScreen(Picker[None]):
     def _row(self, rule: Rule) -> Row:
         used = self._policy.uses(rule)
         uses = f"used {used:,}×" if used else "not used"
-        return Row(f"{rule.verdict:5}  {rule.text}", f"{_ORIGINS[rule.origin]} · {uses}")
+        return Row(f"{rule.verdict:5}  {rule.text}", f"{ORIGINS[rule.origin]} · {uses}")
 
     def on_row_list_moved(self) -> None:
         self._describe()
@@ -92,7 +85,7 @@ class PermissionsScreen(Picker[None]):
             return
         rule = self._rules[at]
         if rule.verdict != "allow":
-            self.note(safe.title(f"It makes things stricter. Take it out of {_ORIGINS[rule.origin]}."))
+            self.note(safe.title(f"It makes things stricter. Take it out of {ORIGINS[rule.origin]}."))
             return
         from tui_agent.permissions.state_file import StateFileError
 
@@ -106,17 +99,9 @@ class PermissionsScreen(Picker[None]):
 
 
 def _decided_row(decided: Decided) -> Row:
-    return Row(f"{'ran' if decided.decision == 'allow' else 'refused':7}  {decided.title}", _who(decided))
-
-
-def _who(decided: Decided) -> str:
-    if decided.by == "user":
-        return "you"
-    if decided.by == "rule":
-        return decided.rule or "a built-in rule"
-    return f"{decided.mode} mode"
+    return Row(f"{'ran' if decided.decision == 'allow' else 'refused':7}  {decided.title}", decided.who)
 
 
 def _told(decided: Decided) -> str:
     word = "allowed" if decided.decision == "allow" else "refused"
-    return f"{decided.tool}: {decided.title} · {word} by {_who(decided)}"
+    return f"{decided.tool}: {decided.title} · {word} by {decided.who}"

@@ -18,7 +18,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 from textual.worker import get_current_worker
 
-from tui_agent.text import plural, size_text
+from tui_agent.text import ago, plural, size_text
 from tui_agent.ui import safe
 from tui_agent.ui.screens.confirm import ConfirmScreen
 from tui_agent.ui.screens.name import NameScreen
@@ -199,12 +199,3 @@ def _found(places: list[Path], words: str, stopped: Callable[[], bool]) -> dict[
     from tui_agent.session.search import search
 
     return search(places, words, stopped)
-
-
-def ago(seconds: float) -> str:
-    """An age for the eye: `now`, `5 min`, `3 h`, `2 days`."""
-    for size, unit in ((86_400, "day"), (3600, "h"), (60, "min")):
-        count = int(seconds // size)
-        if count > 0:
-            return plural(count, unit) if unit == "day" else f"{count} {unit}"
-    return "now"

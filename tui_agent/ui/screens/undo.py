@@ -18,7 +18,7 @@ from tui_agent.ui.threads import in_thread
 if TYPE_CHECKING:
     from tui_agent.ui.undoing import Choice
     from tui_agent.undo.changes import Changes
-    from tui_agent.undo.plan import Plan, Refusal, Restore
+    from tui_agent.undo.plan import Plan, Refusal
 
 LISTED = 200
 
@@ -78,12 +78,13 @@ class UndoScreen(Dialog["Plan | None"]):
 
     def _lines(self, result: Plan | Refusal) -> Iterator[Content]:
         from tui_agent.masking import masked_change
-        from tui_agent.undo.plan import Plan
+        from tui_agent.undo.plan import Plan, becomes
 
+        changes = self._changes
         yield safe.strict(f"Undo {result.title}:", "bold")
         if isinstance(result, Plan):
             for restore in result.restores[:LISTED]:
-                yield safe.strict(f"  {restore.path}  {self._what(restore)}")
+                yield safe.strict(f"  {restore.path}  {becomes(restore, changes.ledger, changes.content)}")
             if (more := len(result.restores) - LISTED) > 0:
                 yield Content(f"  and {more:,} more files")
             for conflict in result.left[:LISTED]:
@@ -93,24 +94,10 @@ class UndoScreen(Dialog["Plan | None"]):
         for conflict in result.conflicts[:LISTED]:
             yield safe.strict(f"  {conflict.path}  {conflict.reason}", "$text-warning")
         for conflict in result.conflicts[:LISTED]:
-            difference = self._changes.difference(conflict)
+            difference = changes.difference(conflict)
             if difference is not None and difference.diff:
                 yield Content("\nChanged since then:")
                 yield safe.content(masked_change(difference).diff.rstrip("\n"))
-
-    def _what(self, restore: Restore) -> str:
-        from tui_agent.tools.hunks import Diff
-
-        if restore.data is None:
-            return "is deleted: it was made by this"
-        if restore.present.hash is None:
-            return "comes back"
-        if restore.present.hash == restore.wanted.hash:
-            return f"gets its mode {restore.wanted.mode or 0:04o} back"
-        present = self._changes.content(restore.present.hash)
-        diff = None if present is None else Diff(present, restore.data)
-        counts = f" (+{diff.added} −{diff.removed})" if diff and not diff.binary else ""
-        return f"changes back{counts}"
 
     def action_answer(self, yes: bool) -> None:
         if not yes:
