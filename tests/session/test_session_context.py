@@ -32,7 +32,7 @@ from tui_agent.agent.rewrites import without_thinking
 from tui_agent.agent.tokens import IMAGE, estimated_tokens, filled_tokens
 from tui_agent.session.compaction import shortened
 from tui_agent.session.contents import contents_of
-from tui_agent.session.prompts import asked
+from tui_agent.session.prompts import asked, remaining
 
 
 def turn(text: str, *, calls: int = 0, cut: bool = False) -> list[AgentEvent]:
@@ -83,6 +83,18 @@ def test_going_back_leaves_what_was_before_and_a_valid_conversation(
     assert not any(f"p{n}." in text for n in range(to, len(turns)) for text in words)
     assert all(any(f"p{n}." in text for text in words) for n in range(to))
     assert check([*history.messages, UserMessage(content=(TextContent(text="."),))]) == []
+
+
+def test_what_remains_are_the_turns_that_were_not_taken_back() -> None:
+    first, second, third = turn("a", calls=1), turn("b", calls=2), turn("c")
+    back = HistoryRewritten(reason="r", dropped=6)
+    events = [*first, *second, back, *third]
+    assert remaining(events) == [*first, back, *third]
+    assert [one.text for one in asked(remaining([*first, *second]))] == ["a", "b"]
+    assert [one.text for one in asked(events)] == ["a", "c"]
+    lean = without_thinking(History.replay(first).messages)
+    assert lean is not None
+    assert remaining(rewritten(first, lean)) == rewritten(first, lean)
 
 
 def test_turns_are_counted_as_the_ledger_counts_them() -> None:

@@ -39,6 +39,10 @@ class Desk:
     async def sees(self, *words: str) -> None:
         await until(self.pilot, lambda: all(word in self.text for word in words))
 
+    async def told(self, words: str) -> None:
+        """Wait for a notification."""
+        await until(self.pilot, lambda: any(words in n.message for n in self.app._notifications))
+
     async def opened(self) -> None:
         await until(self.pilot, lambda: self.runtime is not None)
 

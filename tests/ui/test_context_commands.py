@@ -14,6 +14,7 @@ from session_host import desk
 from tui_agent.agent.history import History
 from tui_agent.session.compaction import ASK, HEAD
 from tui_agent.session.store import load
+from tui_agent.ui.widgets.pieces import PromptPiece
 
 StartAPI = Callable[..., Awaitable[MessagesAPI]]
 LONG = "lorem ipsum " * 3000
@@ -287,6 +288,14 @@ async def test_going_back_cuts_the_conversation_and_offers_the_files(
         await until(at.pilot, lambda: not (folder / "b.txt").exists() and not (folder / "c.txt").exists())
         await at.sees("went back to before: write b")
         assert at.app.main.prompt.text == "write b"
+        transcript = at.app.main.conversation.transcript
+        assert [piece.source for piece in transcript.pieces if isinstance(piece, PromptPiece)] == ["first"]
+        assert "written" not in at.text
+        notes = [piece.source for piece in transcript.pieces[-2:]]
+        assert [note.split(":")[0] for note in notes] == ["went back to before", "Undone"]
+        assert at.app.main.tool_log.count == 2  # what ran has run
+        await at.press("f3", "l")
+        await at.told("no longer part of the conversation")
         await at.say("something else")
         await at.sees("other")
     words = [str(message["content"]) for message in api.requests[-1].body["messages"]]
@@ -310,8 +319,11 @@ async def test_going_back_without_changed_files_asks_nothing_and_survives_a_resu
         await at.press("enter")
         await at.on("MainScreen")
         await at.sees("went back to before: second")
+        assert "two" not in at.text
     async with desk(api, folder, resume="last") as at:
         await at.opened()
+        await at.sees("first", "one", "went back to before: second")
+        assert "two" not in at.text
         await at.say("third")
     assert len(api.requests[-1].body["messages"]) == 3
 
@@ -366,7 +378,7 @@ async def test_a_model_is_named_where_the_server_has_no_list(messages_api: Start
         await at.sees("From the next message on: other, effort high")
         await at.say("second")
         await at.enter("/model other huge")
-        await until(at.pilot, lambda: any("no effort" in n.message for n in at.app._notifications))
+        await at.told("no effort")
     assert [request.body["model"] for request in api.requests] == ["my-model", "other"]
 
 

@@ -576,7 +576,7 @@ async def test_any_mix_of_doings_paints_what_a_fresh_view_would(seed: int) -> No
     async with app.run_test(size=(40, 9)) as pilot:
         view = app.view
         for number in range(120):
-            match rng.randrange(12):
+            match rng.randrange(13):
                 case 0:
                     view.add_prompt(f"prompt {number} " + "word " * rng.randrange(30))
                 case 1:
@@ -599,6 +599,9 @@ async def test_any_mix_of_doings_paints_what_a_fresh_view_would(seed: int) -> No
                     view.find(rng.choice(["text", "prompt", ""]), rng.choice([1, -1]))
                 case 10:
                     view.action_move_cursor(rng.choice([1, -1]))
+                case 11 if (end := view.pieces[-6:]) and not number % 3:
+                    gone = view.cut(rng.choice(end))
+                    assert not set(gone) & {*view.pieces, *view._kept, *view._calls.values()}
                 case _:
                     at = rng.randrange(len(source))
                     view.stream_text(source[at : at + rng.randrange(40)])

@@ -28,6 +28,7 @@ from tui_agent.agent.messages import (
     ThinkingContent,
     ToolCall,
     ToolResultMessage,
+    UserMessage,
 )
 from tui_agent.agent.model import Retrying, TextDelta, ThinkingDelta
 from tui_agent.tools.details import FileChange
@@ -217,6 +218,42 @@ async def test_calls_open_to_their_diff() -> None:
         assert "+new" not in await tell(pilot)
         assert pane.jump_to_call(0)
         assert not pane.jump_to_call(1)
+
+
+def answer(text: str) -> AssistantMessageDone:
+    return AssistantMessageDone(AssistantMessage((TextContent(text),)))
+
+
+async def test_what_was_taken_back_is_taken_out_and_its_note_stands_last() -> None:
+    taken_back = [prompt("Other"), *TURN[1:], HistoryRewritten("went back", 4)]
+    async with Host().run_test(size=(60, 20)) as pilot:
+        pane = pilot.app.query_one(ConversationPane)
+        assert await tell(pilot, prompt("First"), answer("one"), *taken_back) == [
+            "› First",
+            "one",
+            "· went back",
+        ]
+        assert not pane.jump_to_call(0)
+        assert (await tell(pilot, prompt("Next"), *TURN[1:]))[3] == "› Next"
+        assert pane.jump_to_call(1)
+        pane.transcript.action_move_cursor(1)
+        await tell(pilot, HistoryRewritten("went back", 4))
+        pane.transcript.action_open()  # the cursor was on what is gone
+        assert await tell(pilot, HistoryRewritten("to the start", 2)) == ["· to the start"]
+
+
+async def test_what_a_summary_stands_for_stays_in_view() -> None:
+    summary = UserMessage((TextContent("the gist"),))
+    async with Host().run_test(size=(90, 20)) as pilot:
+        lines = await tell(
+            pilot,
+            prompt("First"),
+            answer("one"),
+            HistoryRewritten("shortened", 0, (summary,)),
+            Compacted(1000, 100, "the gist"),
+        )
+        assert lines[:3] == ["› First", "one", "· shortened"]
+        assert "It stays here and on disk; the model goes on from" in " ".join(lines)
 
 
 async def test_the_search_line() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tui_agent.agent import AgentEvent, ToolResultMessage
+from tui_agent.session.prompts import remaining
 from tui_agent.text import one_line, plural, visible
 
 TAIL = 10
@@ -73,6 +74,7 @@ class Transcript:
 
 def last_exchange(events: Sequence[AgentEvent]) -> str:
     """How a continued session ended: its last prompt and its last words."""
+    events = remaining(events)
     prompts = [event.prompt for event in events if event.type == "turn_started" and event.prompt]
     answers = [event.message.text for event in events if event.type == "assistant_message_done"]
     parts = [f"Continuing after {plural(len(prompts), 'prompt')}."] if prompts else []

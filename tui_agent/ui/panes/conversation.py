@@ -1,7 +1,8 @@
 """The conversation pane: the events of a run, told as a transcript.
 
 It is a projection: live events and those replayed from a session give the same picture. Text that streamed
-is not shown again when its message is done; a message that was not streamed is shown whole.
+is not shown again when its message is done; a message that was not streamed is shown whole. What was taken
+back out of the conversation is taken out of the transcript; what a summary stands for stays in it.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from tui_agent.ui.widgets.transcript import Transcript
 
 if TYPE_CHECKING:
     from tui_agent.agent import AgentEvent, AssistantMessage
+    from tui_agent.session.prompts import Prompts
+    from tui_agent.ui.widgets.pieces import Piece
 
 SUMMARY = 600
 """Cells of a summary that are shown; the session has all of it, and so has an export."""
@@ -48,6 +51,8 @@ class ConversationPane(Clear, Pane):
         super().__init__(id=id)
         self.transcript = Transcript()
         self._search: SearchField | None = None
+        self._prompts: Prompts | None = None
+        self._asked: dict[int, Piece] = {}
         self._calls = Calls()
         self._streamed = False
 
@@ -58,10 +63,20 @@ class ConversationPane(Clear, Pane):
     def entry(self) -> Widget:
         return self.transcript
 
+    @property
+    def prompts(self) -> Prompts:
+        if self._prompts is None:
+            from tui_agent.session.prompts import Prompts  # not before the first paint
+
+            self._prompts = Prompts()
+        return self._prompts
+
     # What others call --------------------------------------------------------------------------------
 
     def clear(self) -> None:
         self.transcript.clear()
+        self._prompts = None
+        self._asked.clear()
         self._calls = Calls()
         self._streamed = False
 
@@ -91,6 +106,9 @@ class ConversationPane(Clear, Pane):
 
     def apply(self, event: AgentEvent) -> None:
         transcript = self.transcript
+        back = self.prompts.apply(event)
+        if back is not None and (piece := self._asked.get(back.turn)):
+            transcript.cut(piece)
         match event.type:
             case "text_delta":
                 self._streamed = True
@@ -100,7 +118,7 @@ class ConversationPane(Clear, Pane):
                 transcript.stream_thinking(event.text)
             case "turn_started":
                 if text := _text_of(event.prompt):
-                    transcript.add_prompt(text)
+                    self._asked[self.prompts.turn] = transcript.add_prompt(text)
             case "assistant_message_done":
                 self._done(event.message)
             case "retrying":
@@ -115,8 +133,11 @@ class ConversationPane(Clear, Pane):
             case "history_rewritten":
                 transcript.add_note(event.reason)
             case "compacted":
-                words = f"The conversation was compacted: {event.before:,} → {event.after:,} tokens."
-                transcript.add_note(words, hint=shorten(event.summary, SUMMARY))
+                tokens = f"{event.before:,} → {event.after:,} tokens"
+                kept = "It stays here and on disk; the model goes on from this summary:"
+                transcript.add_note(
+                    f"The conversation was compacted: {tokens}. {kept}", hint=shorten(event.summary, SUMMARY)
+                )
             case "turn_ended":
                 self._ended(ending_of(event.stop_reason, event.error, event.hint))
         for call in self._calls.apply(event):

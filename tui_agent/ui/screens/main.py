@@ -143,6 +143,8 @@ class MainScreen(Screen[None]):
     def on_show_call(self, message: ShowCall) -> None:
         if self.conversation.jump_to_call(message.number):
             self.action_pane("conversation")
+        else:
+            self.notify("This call is no longer part of the conversation.", markup=False)
 
     def on_jobs_changed(self) -> None:
         self.tool_log.look_at_jobs()

@@ -57,6 +57,18 @@ class PieceView(LineView):
         if len(self.pieces) > MOST:
             self._drop_oldest(MOST // 10)
 
+    def cut(self, piece: Piece) -> list[Piece]:
+        """Take a piece and all after it out, and go to the end; returns what was taken out."""
+        index = self.place_of(piece) if piece in self.pieces else 0  # the oldest ones go by themselves
+        self._moves(self._starts[index])
+        gone = self.pieces[index:]
+        for each in gone:
+            self._release(each)
+        del self.pieces[index:]
+        self._count_from(index)
+        self.follow()
+        return gone
+
     def clear(self) -> None:
         self.pieces.clear()
         self._kept.clear()

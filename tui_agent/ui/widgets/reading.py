@@ -67,6 +67,13 @@ class Reading(PieceView):
         self._asked = None, 0
         super().clear()
 
+    def cut(self, piece: Piece) -> list[Piece]:
+        self.leave_rows()
+        gone = super().cut(piece)
+        self._cursor = None if self._cursor in gone else self._cursor
+        self._hit = None if self._hit in gone else self._hit
+        return gone
+
     # The block cursor --------------------------------------------------------------------------------
 
     def action_move_cursor(self, step: int) -> None:

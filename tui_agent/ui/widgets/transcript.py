@@ -59,12 +59,22 @@ class Transcript(Reading):
         self.insert(place, piece)
         self._grew()
 
-    def add_prompt(self, text: str) -> None:
+    def add_prompt(self, text: str) -> Piece:
         """What the person sent. The view goes to it."""
         self.end_text()
-        self.insert(len(self.pieces), PromptPiece(text))
+        piece = PromptPiece(text)
+        self.insert(len(self.pieces), piece)
         self.following = self.may_follow
         self._grew()
+        return piece
+
+    def cut(self, piece: Piece) -> list[Piece]:
+        self.end_text()
+        gone = super().cut(piece)
+        for each in gone:
+            if isinstance(each, CallPiece):
+                self._calls.pop(each.call_id, None)
+        return gone
 
     def add_answer(self, text: str) -> None:
         """A whole answer, as from a session: laid out when it is looked at."""
