@@ -126,3 +126,44 @@ def test_a_signal_ends_it_with_its_code(terminal: Start) -> None:
         term.kill(15)
         assert term.exit_code() == 143
         assert term.left_on() == set()
+
+
+def test_a_day_of_work_by_typed_words(terminal: Start, project: Path) -> None:
+    """A change, its patch, its undo, another session: appended text only, and Ctrl+C leaves a question."""
+    write = call("write_file", {"path": "new/b.txt", "content": "b\n"})
+    with ThreadedAPI([reply("", write), "Written.", "Other."]) as api:
+        term = begin(terminal, api, "--mode", "accept-edits")
+        term.send("go\n")
+        term.wait_for(r"Written\.\s+>\s*\Z")
+        term.send("/diff\n")
+        term.wait_for(r"\+b\n(.|\n)*for git apply")
+        term.send("/undo\n")
+        term.wait_for(r"Undo it\? yes / no:\s*\Z")
+        term.send(b"\x03")
+        term.wait_for(r"\[Stopped\.\]\s+>\s*\Z")
+        assert (project / "new" / "b.txt").exists()
+        term.send("/undo\n")
+        term.wait_for(r"Undo it\? yes / no:\s*\Z")
+        time.sleep(QUIET)
+        term.send("yes\n")
+        term.wait_for("brings it back")
+        assert not (project / "new").exists()
+        term.send("/clear\n")
+        term.wait_for(r"/help says more\.\s+>\s*\Z")
+        term.send("/resume\n")
+        term.wait_for(r"1\. go(.|\n)*or nothing:\s*\Z")
+        time.sleep(QUIET)
+        term.send("1\n")
+        term.wait_for(r"You said: go\s+The answer was:\s+Written\.")
+        term.send("/quit\n")
+        assert term.exit_code() == 0
+        assert b"\x1b" not in term.raw
+
+
+def test_a_signal_ends_it_also_before_it_is_open(terminal: Start, project: Path) -> None:
+    (project / "AGENTS.md").write_text("Use tabs.\n")
+    with ThreadedAPI() as api:
+        term = terminal("--plain", api=api, env={"TERM": "dumb"})
+        term.wait_for(r"Trust it.*yes / no:")
+        term.kill(15)
+        assert term.exit_code() == 143
