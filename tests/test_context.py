@@ -52,6 +52,24 @@ def test_the_limit_of_tokens_comes_from_the_command_line_or_the_file(folder: Pat
     assert Settings(folder).tightened({}).max_tokens_total is None
 
 
+def test_a_model_of_the_command_line_is_known_as_such(folder: Path) -> None:
+    settings_file().parent.mkdir(parents=True, exist_ok=True)
+    settings_file().write_text('model = "mine"\n')
+    for arguments, expected in (([], ("mine", False)), (["--model", "other"], ("other", True))):
+        settings = read_settings(read_options(arguments), folder)
+        assert (settings.model, settings.model_named) == expected
+
+
+async def test_a_run_without_a_screen_goes_on_with_the_model_of_the_session(
+    messages_api: StartAPI, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    api = await messages_api("one", "two")
+    for options in ({"model": "claude-haiku-5-5"}, {"resume": "last"}):
+        await headless.Headless(settings_for(api, folder, **options), "text").run("go")
+    assert [request.body["model"] for request in api.requests] == ["claude-haiku-5-5"] * 2
+    assert "goes on with claude-haiku-5-5; your settings name claude-opus-5-5" in capsys.readouterr().err
+
+
 async def test_the_limit_ends_a_run_without_a_screen(
     messages_api: StartAPI, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

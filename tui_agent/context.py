@@ -12,9 +12,9 @@ from contextlib import suppress
 
 from tui_agent.agent import Agent, AgentEvent, CancelSignal, HistoryRewritten, Model, ModelError, UserMessage
 from tui_agent.agent.events import Emit
-from tui_agent.agent.rewrites import without_thinking
 from tui_agent.models.catalogue import ModelInfo
 from tui_agent.parts import model_for
+from tui_agent.session.choice import changed, choice_of
 from tui_agent.session.compaction import Compactor, Patient
 from tui_agent.session.contents import Contents, contents_of
 from tui_agent.session.prompts import Asked, asked
@@ -34,7 +34,7 @@ class Context:
         notify: Callable[[str], None],
     ) -> None:
         self._agent = agent
-        self._settings = settings
+        self.settings = settings
         self._events = events
         self._emit = emit
         self._changed = changed
@@ -89,17 +89,15 @@ class Context:
     async def use(self, settings: Settings) -> None:
         """Another model, effort or thinking from the next request on; system and tools stay as they are.
 
-        Signatures of one model mean nothing to another one: earlier thinking is left out then.
+        The session keeps the choice, and goes on with it when it is resumed.
         """
         self._check_idle()
-        before, self._settings = self._settings, settings
+        before, self.settings = choice_of(self.settings), settings
         old, self._agent.model = self._agent.model, model_for(settings)
-        if (before.model, before.thinking) != (settings.model, settings.thinking):
+        if before.model != settings.model:
             self._agent.window = None
-            messages = without_thinking(self._agent.messages)
-            if messages is not None:
-                reason = "the model or its thinking changed, so earlier thinking was left out"
-                await self._take(HistoryRewritten(reason=reason, dropped=0, messages=messages))
+        for event in changed(before, choice_of(settings), self._agent.messages):
+            await self._take(event)
         self._compactor = self._compactor_for(self._agent.model)
         if close := getattr(old, "close", None):
             await close()

@@ -125,6 +125,7 @@ def read_settings(options: argparse.Namespace, folder: Path) -> Settings:
             ),
             mode=options.mode,
             model=options.model,
+            model_named=options.model is not None,
             max_steps=options.max_steps,
             max_tokens_total=options.max_tokens_total,
             resume=options.resume,

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from tui_agent import paths
 from tui_agent.agent import FileChanged, Model, Tool
+from tui_agent.agent.history import History
 from tui_agent.permissions.policy import Policy
 from tui_agent.permissions.rules import RuleError, parse_rule
 from tui_agent.permissions.sandbox import Sandbox, SandboxError, sandbox_of
+from tui_agent.session.choice import changed, choice_of, given, last_choice
 from tui_agent.session.index import find, last
 from tui_agent.session.recovery import closing_events
 from tui_agent.session.store import InUse, SessionError, SessionStore
@@ -77,6 +79,22 @@ def session_for(settings: Settings) -> SessionStore:
         session.append(event)
         session.events.append(event)
     return session
+
+
+def going_on(settings: Settings, session: SessionStore) -> Settings:
+    """The settings with the model that the session was given last, unless the command line names another."""
+    if settings.demo:
+        return settings
+    wanted = choice_of(settings)
+    had = last_choice(session.events, wanted)
+    if settings.model_named and had.model != wanted.model:
+        for event in changed(had, wanted, History.replay(session.events).messages):
+            session.append(event)
+            session.events.append(event)
+        return settings
+    if had != wanted:
+        session.notify(f"This session goes on with {had.words}; your settings name {wanted.words}.")
+    return given(settings, had)
 
 
 def _lost_changes(session: SessionStore, folder: Path) -> list[FileChanged]:

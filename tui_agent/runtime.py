@@ -38,7 +38,7 @@ from tui_agent.branch import branch_of
 from tui_agent.context import Context
 from tui_agent.discreet import DiscreetTool, without
 from tui_agent.live_output import LiveOutput
-from tui_agent.parts import idle_rules, model_for, policy_for, sandbox_for, session_for
+from tui_agent.parts import going_on, idle_rules, model_for, policy_for, sandbox_for, session_for
 from tui_agent.permissions.broker import Ask, Broker
 from tui_agent.permissions.gate import PolicyGate
 from tui_agent.permissions.modes import Mode
@@ -99,6 +99,7 @@ class Runtime:
         policy = policy_for(settings)
         session = await in_thread(session_for, settings)
         try:
+            settings = await in_thread(going_on, settings, session)
             runtime = cls(settings, session, policy, on_event or _nowhere)
             await runtime._build(ask, files)
         except BaseException:

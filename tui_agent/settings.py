@@ -70,13 +70,15 @@ class RuleText:
 class Settings:
     """`resume` is None for a new session, "last", the id of one, or ASK_WHICH to have the person choose.
 
-    `max_tokens_total` bounds what one prompt may use. `thinking` is None where the model decides.
+    `max_tokens_total` bounds what one prompt may use. `thinking` is None where the model decides. With
+    `model_named` the model counts also in a session that had another one.
     """
 
     folder: Path
     mode: Mode = "ask"
     rules: tuple[RuleText, ...] = ()
     model: str = DEFAULT_MODEL
+    model_named: bool = False
     effort: str | None = None
     thinking: bool | None = None
     max_steps: int = 30

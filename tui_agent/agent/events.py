@@ -39,6 +39,22 @@ class SessionStarted(Record):
     version: str
 
 
+class ModelChosen(Record):
+    """Another model, effort or thinking from the next request on; None where the model decides."""
+
+    type: Literal["model_chosen"] = "model_chosen"
+    model: str
+    effort: str | None = None
+    thinking: bool | None = None
+
+    @property
+    def words(self) -> str:
+        facts = [self.model, *([f"effort {self.effort}"] if self.effort else [])]
+        if self.thinking is not None:
+            facts.append(f"thinking {'on' if self.thinking else 'off'}")
+        return ", ".join(facts)
+
+
 class TurnStarted(Record):
     """A prompt enters the history. Empty for `go_on`."""
 
@@ -184,6 +200,7 @@ class TurnEnded(Record):
 
 AgentEvent = (
     SessionStarted
+    | ModelChosen
     | TurnStarted
     | TextDelta
     | ThinkingDelta

@@ -95,6 +95,8 @@ def _markdown(events: Iterable[AgentEvent]) -> Iterator[str]:
                 yield f"*Declined by {event.by}{f': {event.reason}' if event.reason else ''}*"
             case "tool_call_finished":
                 yield _result(event.result)
+            case "model_chosen":
+                yield f"*From here on: {event.words}*"
             case "compacted":
                 yield f"*The conversation was shortened to this summary:*\n\n{event.summary}"
             case "history_rewritten":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tui_agent.settings import EFFORTS
@@ -102,9 +101,11 @@ async def model(app: TuiApp, words: str) -> None:
     if app.settings.demo:
         safe.notify(app.main, "The demo has one model, which is scripted.")
         return
+    from tui_agent.agent import ModelChosen
+    from tui_agent.session.choice import given
     from tui_agent.ui.screens.models import ModelChoice, ModelScreen
 
-    settings = app.settings
+    settings = runtime.context.settings
     now = ModelChoice(settings.model, settings.effort, settings.thinking)
     name, _, effort = words.partition(" ")
     if effort and effort not in EFFORTS:
@@ -116,10 +117,8 @@ async def model(app: TuiApp, words: str) -> None:
         chosen = await app.push_screen_wait(ModelScreen(now, runtime.context.models))
     if chosen is None or chosen == now or idle(app, "change the model") is not runtime:
         return
-    app.settings = replace(settings, model=chosen.name, effort=chosen.effort, thinking=chosen.thinking)
-    await runtime.context.use(app.settings)
+    choice = ModelChosen(model=chosen.name, effort=chosen.effort, thinking=chosen.thinking)
+    app.settings = given(app.settings, choice)
+    await runtime.context.use(given(settings, choice))
     app.main.status_line.update(model=chosen.name)
-    facts = [chosen.name, *([f"effort {chosen.effort}"] if chosen.effort else [])]
-    facts += {True: ["thinking on"], False: ["thinking off"], None: []}[chosen.thinking]
-    app.main.conversation.tell(f"From the next message on: {', '.join(facts)}.")
     await app.turns.learn_window()

@@ -128,6 +128,8 @@ class ConversationPane(Clear, Pane):
                     transcript.add_prompt(_text_of(event.content))
                 else:
                     transcript.add_note(_in_brief(_text_of(event.content)))
+            case "model_chosen":
+                transcript.add_note(f"From the next message on: {event.words}.")
             case "step_limit_reached":
                 self._tell(step_limit(plural(event.steps, "step")))
             case "history_rewritten":
