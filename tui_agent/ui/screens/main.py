@@ -79,7 +79,6 @@ class MainScreen(Screen[None]):
         self._bar = PaneBar(id="bar")
         self.uncovered = asyncio.Event()
         self._quit_asked = float("-inf")
-        self._laid_out: Size | None = None
 
     def compose(self) -> ComposeResult:
         with ClearVertical(id="main"):
@@ -102,8 +101,7 @@ class MainScreen(Screen[None]):
     def _screen_resized(self, size: Size) -> None:
         # Textual would do it three times: when the terminal tells, when the layout tells the screen of its
         # own size, and once more because sizes that this layout gave out ask for one.
-        if size != self._laid_out:
-            self._laid_out = size
+        if size != self._size:
             super()._screen_resized(size)
             for widget in (self, *self.query("*")):
                 widget._layout_required = False
