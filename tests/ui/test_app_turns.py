@@ -9,6 +9,7 @@ from app_host import Host, until
 
 from tui_agent.agent import AgentTool, CancelSignal, ModelError
 from tui_agent.settings import SettingsError
+from tui_agent.ui.drafts.draft import Draft
 
 
 class Sleeper(AgentTool):
@@ -266,3 +267,28 @@ async def test_stopping_one_call_leaves_the_turn() -> None:
         app.model.say("fine")
         await until(pilot, lambda: app.turns.run is None)
         assert app.main.tool_log.list.calls.all[0].state == "stopped"
+
+
+async def test_what_is_sent_before_all_is_ready_stays_in_view() -> None:
+    app = Host()
+    app.hold.clear()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, app.asked_to_open.is_set)
+        await pilot.press(*"hello", "enter")
+        await until(pilot, lambda: "when all is ready: hello" in app.text)
+        await pilot.press(*"more", "enter")
+        await until(pilot, lambda: app.turns.unsent == Draft("hello\n\nmore"))
+        app.hold.set()
+        await until(pilot, lambda: app.model.requests)
+        assert app.model.prompts == ["hello\n\nmore"]
+        await until(pilot, lambda: "when all is ready" not in app.text)
+
+
+async def test_escape_before_all_is_ready_gives_back_what_was_sent() -> None:
+    app = Host()
+    app.hold.clear()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, app.asked_to_open.is_set)
+        await pilot.press(*"hello", "enter", "escape")
+        await until(pilot, lambda: app.prompt_text == "hello")
+        await until(pilot, lambda: "when all is ready" not in app.text)

@@ -84,6 +84,11 @@ class Turns:
     def opening(self) -> bool:
         return not self._opened.is_set()
 
+    @property
+    def unsent(self) -> Draft | None:
+        """What waits for the runtime to open."""
+        return self.run.draft if self.run is not None and self.opening else None
+
     def open(self, settings: Settings) -> None:
         """Open the runtime in the background; prompts may come meanwhile."""
         self._opened.clear()
@@ -121,6 +126,7 @@ class Turns:
             self._start(Run(draft))
         elif run.signal is None or self.runtime is None:
             run.draft = joined([run.draft, draft]) if run.draft else draft  # nothing was sent yet
+            self._changed()
         else:
             item = self.queue.add(draft)
             self._desk.run_worker(self._read(item), group="read", exit_on_error=False)

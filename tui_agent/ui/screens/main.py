@@ -185,7 +185,7 @@ class MainScreen(Screen[None]):
         )
         self.hints.running = run is not None
         self._warn()
-        self.composer.queue.show(self.turns.queue)
+        self.composer.queue.show(self.turns.queue, self.turns.unsent)
 
     def clear(self) -> None:
         """Empty panes, for another conversation."""

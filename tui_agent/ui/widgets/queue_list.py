@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from textual import events
 
 MOST = 4
+_UNSENT = "when all is ready: "
 _LABELS = {"now": "next: ", "after": "after the turn: "}
 
 
@@ -48,10 +49,12 @@ class QueueList(Choices, can_focus=True):
     def current(self) -> Queued | None:
         return self.queue.items[self.chosen] if self.chosen < len(self.queue) else None
 
-    def show(self, queue: Queue) -> None:
-        """Show it as it is now."""
+    def show(self, queue: Queue, unsent: Draft | None = None) -> None:
+        """Show it as it is now; before there is one, what waits for the program to be ready."""
         self.queue = queue
         rows = [safe.title(f"{_LABELS[item.when]}{item.draft.text}") for item in queue.items]
+        if unsent is not None and not rows:
+            rows = [safe.title(f"{_UNSENT}{unsent.text}")]
         self.offer(rows, self.chosen)
         self.display = bool(rows)
         if self.has_focus and not rows:
