@@ -40,6 +40,7 @@ from tui_agent.discreet import DiscreetTool, without
 from tui_agent.live_output import LiveOutput
 from tui_agent.parts import going_on, idle_rules, model_for, policy_for, sandbox_for, session_for
 from tui_agent.permissions.broker import Ask, Broker
+from tui_agent.permissions.decided import decided_in
 from tui_agent.permissions.gate import PolicyGate
 from tui_agent.permissions.modes import Mode
 from tui_agent.permissions.policy import Policy
@@ -119,6 +120,7 @@ class Runtime:
         self.changes = Changes(workspace, self.session.place, self._notify, secret=keys.are_in)
         for event in self.session.events:
             self.changes.apply(event)
+        self.policy.recall(decided_in(self.session.events))
         tools: Sequence[AgentTool] = self.changes.watched(
             coding_tools(
                 workspace,

@@ -315,6 +315,46 @@ async def test_the_list_of_rules_says_where_each_comes_from(messages_api: StartA
         assert pilot.app.screen is pilot.app.main
 
 
+async def test_a_resumed_session_knows_who_decided_what(messages_api: StartAPI, folder: Path) -> None:
+    (folder / "a.txt").write_text("one\n")
+    api = await messages_api(
+        reply(call("read_file", {"path": "a.txt"}, "a")),
+        command("make all", "b"),
+        command("git push", "c"),
+        command("touch x", "d"),
+        command("touch long-name", "e"),
+        "done",
+    )
+    rules = (("allow", "run_command(make *)", "user"), ("deny", "run_command(git push)", "user"))
+    async with app_for(api, folder, *rules).run_test(size=(100, 30)) as pilot:
+        await say(pilot)
+        await asked(pilot, "touch x")
+        await pilot.press("n")
+        await asked(pilot, "long-name")
+        await pilot.press("e")
+        await until(pilot, lambda: pilot.app.focused is not None)
+        await pilot.press(*(["backspace"] * 5), "ctrl+s")
+        await armed(pilot)
+        await pilot.press("y")
+        await done(pilot)
+        before = list(pilot.app.turns.runtime.policy.log)
+        await pilot.app.turns.close()
+    whos = ["ask mode", rules[0][1], rules[1][1], "you", "you"]
+    assert [one.who for one in before] == whos
+    async with app_for(api, folder, *rules, resume="last").run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: pilot.app.turns.runtime is not None)
+        policy = pilot.app.turns.runtime.policy
+        assert policy.log == before
+        assert [policy.uses(rule) for rule in policy.rules] == [1, 1]
+        await say(pilot, "/permissions")
+        await until(pilot, lambda: isinstance(pilot.app.screen, PermissionsScreen))
+        await pilot.press("tab")
+        await until(pilot, lambda: "ran      touch long " in grid(pilot.app))  # what ran, not what was asked
+        shown = grid(pilot.app)
+        assert all(who in shown for who in whos)
+        await pilot.app.turns.close()
+
+
 async def test_the_key_is_in_no_file_however_it_is_typed(messages_api: StartAPI, folder: Path) -> None:
     key = "sk-test-0123456789"
     api = await messages_api("one", f"it is {key}")

@@ -97,11 +97,15 @@ class ApprovalRequested(Record):
 
 
 class ApprovalDecided(Record):
+    """`source` is the rule or mode that decided; `title` is what was allowed, if not what was asked."""
+
     type: Literal["approval_decided"] = "approval_decided"
     call_id: str
     decision: Literal["allow", "deny"]
     by: Literal["user", "rule", "mode"]
     reason: str = ""
+    source: str = ""
+    title: str = ""
 
 
 class ToolProgress(Record):

@@ -219,14 +219,7 @@ class Execution:
             else:
                 member.refused = answer(member.call, declined(reply), is_error=True)
             if self.gate is not None and reply is not None:
-                await self.emit(
-                    ApprovalDecided(
-                        call_id=member.call.id,
-                        decision="allow" if isinstance(reply, Allow) else "deny",
-                        by=reply.by,
-                        reason=reply.reason if isinstance(reply, Deny) else reply.comment,
-                    )
-                )
+                await self.emit(_decided(member, reply))
 
     async def _decide(self, batch: list[Pending]) -> Sequence[Answer | None]:
         """The gate's answers; None for all if the run was cancelled meanwhile."""
@@ -298,3 +291,15 @@ class Execution:
         member.pending = Pending(member.call, member.tool, proposal)
         await self._ask([member])
         return member.allowed or member.refused or answer(member.call, NOT_RUN, is_error=True)
+
+
+def _decided(member: Member, reply: Answer) -> ApprovalDecided:
+    asked = member.pending.proposal.title if member.pending else ""
+    return ApprovalDecided(
+        call_id=member.call.id,
+        decision="allow" if isinstance(reply, Allow) else "deny",
+        by=reply.by,
+        reason=reply.comment if isinstance(reply, Allow) else reply.reason,
+        source=reply.source,
+        title=reply.proposal.title if isinstance(reply, Allow) and reply.proposal.title != asked else "",
+    )

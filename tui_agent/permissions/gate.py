@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -13,7 +13,7 @@ from tui_agent.agent.tool import Pending
 from tui_agent.permissions.broker import Broker, Question
 from tui_agent.permissions.offers import question_for
 from tui_agent.permissions.policy import Policy, Ruling
-from tui_agent.permissions.rules import COMMAND_TOOL
+from tui_agent.permissions.rules import COMMAND_TOOL, Rule
 
 _TWICE = "the person declined this same call twice in this turn; do something else or ask in words"
 
@@ -47,9 +47,11 @@ class PolicyGate:
                 for pending, answer in zip(batch, answers, strict=True)
             ]
         final = [answer for answer in answers if answer is not None]
-        for pending, answer in zip(batch, final, strict=True):
-            self._policy.record(pending, answer, rules[pending.call.id] if answer.by != "user" else None)
-        return final
+        return [self._recorded(*decided, rules) for decided in zip(batch, final, strict=True)]
+
+    def _recorded(self, pending: Pending, answer: Answer, rules: Mapping[str, Rule | None]) -> Answer:
+        rule = rules[pending.call.id] if answer.by != "user" else None
+        return replace(answer, source=self._policy.record(pending, answer, rule).source)
 
     async def _rule(self, pending: Pending) -> Ruling:
         if pending.tool.name == COMMAND_TOOL:  # may load the parser, or meet a long command

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from tui_agent.agent.gate import Allow, Answer, By
+from tui_agent.agent.gate import Allow, Answer
 from tui_agent.agent.tool import AgentTool, Pending
+from tui_agent.permissions.decided import Decided
 from tui_agent.permissions.grants import Grants
 from tui_agent.permissions.modes import Mode, Verdict
 from tui_agent.permissions.offers import check_grant
@@ -48,25 +49,6 @@ class Ruling:
     unasked: str = ""
 
 
-@dataclass(frozen=True)
-class Decided:
-    """A line of the log: who decided what."""
-
-    call_id: str
-    tool: str
-    title: str
-    decision: Literal["allow", "deny"]
-    by: By
-    rule: str = ""
-    mode: str = ""
-
-    @property
-    def who(self) -> str:
-        if self.by == "user":
-            return "you"
-        return (self.rule or "a built-in rule") if self.by == "rule" else f"{self.mode} mode"
-
-
 class Policy:
     """Modes, rules and grants of one session in one folder. `mode` may be set at any time."""
 
@@ -85,7 +67,7 @@ class Policy:
         self.log: list[Decided] = []
         self._grants = Grants(self.folder, state_folder)
         self._rules = [*rules, *self._grants.load()]
-        self._uses: Counter[Rule] = Counter()
+        self._uses: Counter[tuple[str, str]] = Counter()
         self._denials: Counter[str] = Counter()
 
     @property
@@ -102,7 +84,7 @@ class Policy:
 
     def uses(self, rule: Rule) -> int:
         """How often `rule` decided a call in this session."""
-        return self._uses[rule]
+        return self._uses[rule.verdict, rule.text]
 
     def add(self, rules: Iterable[Rule]) -> None:
         """Rules that became known later: those of a project that is trusted now."""
@@ -141,21 +123,28 @@ class Policy:
         """The person declined this same call twice in this turn: a third question would only nag."""
         return self._denials[_identity(pending)] >= 2
 
-    def record(self, pending: Pending, answer: Answer, rule: Rule | None = None) -> None:
+    def record(self, pending: Pending, answer: Answer, rule: Rule | None = None) -> Decided:
         """Keep who decided what, for the log, the use counts and `declined_twice`."""
-        if rule is not None:
-            self._uses[rule] += 1
-        allowed = isinstance(answer, Allow)
+        decision: Literal["allow", "deny"] = "deny"
+        title, named = pending.proposal.title, ""
         if isinstance(answer, Allow):
-            title = answer.proposal.title
-        else:
-            title = pending.proposal.title
-            if answer.by == "user" and not answer.unanswered:
-                self._denials[_identity(pending)] += 1
-        decision: Literal["allow", "deny"] = "allow" if allowed else "deny"
+            decision, title = "allow", answer.proposal.title
+        elif answer.by == "user" and not answer.unanswered:
+            self._denials[_identity(pending)] += 1
+        if answer.by == "rule":
+            named = rule.text if rule else "a built-in rule" if decision == "deny" else ""
+        mode = self.mode.value if answer.by == "mode" else ""
         call = pending.call
-        named = rule.text if rule else ""
-        self.log.append(Decided(call.id, call.name, title, decision, answer.by, named, self.mode.value))
+        decided = Decided(call.id, call.name, title, decision, answer.by, named, mode)
+        self.recall([decided])
+        return decided
+
+    def recall(self, decided: Iterable[Decided]) -> None:
+        """Take into the log what was decided."""
+        for one in decided:
+            self.log.append(one)
+            if one.by == "rule":
+                self._uses[one.decision, one.rule] += 1
 
     def denies(self, path: str) -> bool:
         """A deny rule covers this file, however it is reached."""

@@ -13,7 +13,8 @@ from tui_agent.ui.screens.picker import Picker
 from tui_agent.ui.widgets.row_list import Row
 
 if TYPE_CHECKING:
-    from tui_agent.permissions.policy import Decided, Policy
+    from tui_agent.permissions.decided import Decided
+    from tui_agent.permissions.policy import Policy
     from tui_agent.permissions.rules import Rule
 
 _STAYS = {
