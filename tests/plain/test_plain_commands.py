@@ -245,3 +245,19 @@ async def test_another_model_answers_from_the_next_message_on(talk: Talk) -> Non
         assert "other-model, effort low" in await person.ask("/model other-model low")
         await person.ask("hi")
         assert person.api.requests[-1].body["model"] == "other-model"
+
+
+async def test_a_resumed_session_has_its_own_model(talk: Talk) -> None:
+    async with talk("One.", "Two.", "Three.") as person:
+        await person.ask("first")
+        await person.ask("/clear")
+        await person.ask("/model other-model low")
+        await person.ask("second")
+        await person.ask("/resume", "Which one")
+        said = await person.ask("1")
+        assert "goes on with claude-opus-5-5" in said
+        assert "your settings name other-model, effort low" in said
+        assert "The model is claude-opus-5-5" in await person.ask("/model")
+        await person.ask("third")
+        models = [request.body["model"] for request in person.api.requests]
+        assert models == ["claude-opus-5-5", "other-model", "claude-opus-5-5"]

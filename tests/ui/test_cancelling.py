@@ -79,6 +79,9 @@ async def test_escape_in_the_wait_for_a_retry_gives_the_prompt_back(
         await pilot.press("escape")
         await idle(pilot)
         await until(pilot, lambda: pilot.app.main.prompt.text == "hello")
+        await on_screen(pilot, "cancelled before anything came")
+        told = [piece.source for piece in pilot.app.main.conversation.transcript.pieces]
+        assert "hello" not in told  # it stands in the prompt again
         await next_prompt_works(pilot, api)
 
 

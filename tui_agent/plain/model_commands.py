@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tui_agent.agent import ModelError
+from tui_agent.session.choice import choice_of, given
 from tui_agent.settings import EFFORTS
 from tui_agent.text import one_line, visible
 
 if TYPE_CHECKING:
     from tui_agent.models.catalogue import ModelInfo
     from tui_agent.plain.conversation import Conversation
-    from tui_agent.settings import Settings
 
 
 async def context(here: Conversation, _: str) -> None:
@@ -48,21 +47,19 @@ async def model(here: Conversation, words: str) -> None:
     if effort and effort not in EFFORTS:
         here.console.say(f"There is no effort {one_line(effort)}. Efforts: {', '.join(EFFORTS)}.")
         return
-    here.settings = replace(here.settings, model=name, effort=effort or here.settings.effort)
-    await here.runtime.context.use(here.settings)
-    here.console.say(f"From the next message on: {_named(here.settings)}.")
+    settings = here.runtime.context.settings
+    choice = choice_of(settings).model_copy(update={"model": name, "effort": effort or settings.effort})
+    here.settings = given(here.settings, choice)
+    await here.runtime.context.use(given(settings, choice))
+    here.console.say(f"From the next message on: {one_line(choice.words)}.")
     await here.signal.race(here.runtime.learn_window())
 
 
 async def _list(here: Conversation) -> None:
-    here.console.say(f"The model is {_named(here.settings)}.")
+    here.console.say(f"The model is {one_line(choice_of(here.runtime.context.settings).words)}.")
     models = await here.signal.race(here.runtime.context.models())
     lines = ["Its server offers:", *map(_described, models)] if models else ["Its server has no list."]
     here.console.say("\n".join([*lines, "/model NAME takes another one."]))
-
-
-def _named(settings: Settings) -> str:
-    return one_line(settings.model) + (f", effort {settings.effort}" if settings.effort else "")
 
 
 def _described(info: ModelInfo) -> str:
