@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from app_host import Host, until
 from grid import golden, grid
-from scenes import SESSION
+from scene_session import SESSION
 
 SIZES = [(120, 40), (80, 24), (60, 20)]
 

@@ -16,7 +16,7 @@ from textual.widgets import Button
 from tui_agent.agent import Allow, Deny, Pending, Proposal
 from tui_agent.tools.changes import file_change
 from tui_agent.tools.details import FileChange
-from tui_agent.ui.screens.answer_keys import laid
+from tui_agent.ui.widgets.key_rows import laid
 
 BEFORE = lines(60)
 AFTER = lines(60, line_9="nine", line_30="thirty", line_50="line 50\nand more")
@@ -449,4 +449,4 @@ KEYS = "y approve · n deny · r reason · Esc stop the run · F2 conversation"
     ],
 )
 def test_keys_stay_whole_and_the_last_ones_go_first(width: int, rows: int, lines: list[str]) -> None:
-    assert laid(KEYS, width, rows).split("\n") == lines
+    assert laid(KEYS, width, rows) == lines

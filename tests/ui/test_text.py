@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui_agent.text import graphemes, invisibles, one_line, plural, shorten, size_text, visible
+from tui_agent.text import ago, graphemes, invisibles, one_line, plural, shorten, size_text, visible
 
 ANY = st.text(alphabet=st.characters(exclude_categories=[]))
 
@@ -133,3 +133,19 @@ def test_plural() -> None:
 )
 def test_sizes(size: int, shown: str) -> None:
     assert size_text(size) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0, "now"),
+        (59, "now"),
+        (61, "1 min"),
+        (3700, "1 h"),
+        (90_000, "1 day"),
+        (400_000, "4 days"),
+        (-5, "now"),
+    ],
+)
+def test_ages(seconds: float, said: str) -> None:
+    assert ago(seconds) == said

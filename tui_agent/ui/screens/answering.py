@@ -22,9 +22,10 @@ from textual.widgets import Button, Input, Static
 
 from tui_agent.text import visible
 from tui_agent.ui.arming import Arming
-from tui_agent.ui.screens.answer_keys import ANSWERS, EARLY, KEYS, WHILE_PEEKING, laid, weighted
+from tui_agent.ui.screens.answer_keys import ANSWERS, EARLY, KEYS, WHILE_PEEKING
 from tui_agent.ui.screens.fields import Fields
 from tui_agent.ui.screens.offered_rule import ALWAYS_KEYS, Covers, OfferedRule, OnGrant
+from tui_agent.ui.widgets.key_rows import KeyRows
 from tui_agent.ui.widgets.shown import ShownView
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
             yield Static(id="why")
             yield from self.parts()
             yield Fields()
-            yield Static(id="keys")
+            yield KeyRows(id="keys")
             with Horizontal(id="buttons"):
                 for label in ("Approve", "Deny"):
                     button = Button(label, id=label.lower(), compact=True)
@@ -126,8 +127,8 @@ class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
         why_line = self.query_one("#why", Static)
         why_line.update(why)
         why_line.set_class(not why.plain, "-empty")
-        rows = self.size.height if self.has_class("-help") else max(2, self.size.height // 8)
-        self.query_one("#keys", Static).update(weighted(laid(keys, self.size.width - 2, rows)))
+        most = None if self.has_class("-help") else max(2, self.size.height // 8)
+        self.query_one(KeyRows).show(keys, most)
         self.refresh_buttons()
 
     def refresh_buttons(self) -> None:
@@ -152,7 +153,7 @@ class AnswerScreen(ModalScreen["Sequence[Allow | Deny] | None"]):
         if self._told:
             return self._told
         if self.has_class("-peeking"):
-            return "F2 back to the question · Esc stops the run"
+            return "F2 back · Esc stops the run"
         if not self.may_approve:
             return "End: see it all"
         return ("F1 keys" if self.has_class("-small") else "") if armed else "…"

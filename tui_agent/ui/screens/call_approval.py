@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 _COMMAND = "bold $foreground"
 _ASIDE = "$text-muted"
 _WARNING = "bold $text-warning"
-FRAME = 8
-"""Rows that the question takes beside its body."""
 
 
 class CallApproval(AnswerScreen):
@@ -60,6 +58,7 @@ class CallApproval(AnswerScreen):
         yield LiteralView(id="body")
 
     def on_mount(self) -> None:
+        self.screen_layout_refresh_signal.subscribe(self, lambda _: self._fit())
         self._show()
         super().on_mount()
 
@@ -67,19 +66,15 @@ class CallApproval(AnswerScreen):
         self.query_one(LiteralView).show(list(self._paragraphs()))
 
     def on_literal_view_laid(self, event: LiteralView.Laid) -> None:
-        """As high as its text, as far as the screen allows."""
         event.stop()
         self._fit()
 
-    def on_resize(self) -> None:
-        super().on_resize()
-        self._fit()
-
     def _fit(self) -> None:
-        view = self.query_one(LiteralView)
-        frame = 3 if self.has_class("-small") else FRAME
-        frame += self.query_one("#question").styles.margin.height
-        view.styles.height = max(3, min(view.row_count, self.size.height - frame))
+        """The body is as high as its text, as far as what stands around it allows."""
+        view, frame = self.query_one(LiteralView), self.query_one("#question")
+        around = sum(part.outer_size.height for part in frame.children if part is not view and part.display)
+        room = self.size.height - around - frame.gutter.height - frame.styles.margin.height
+        view.styles.height = max(3, min(view.row_count, room))
 
     def describe(self) -> tuple[Content, Content, str]:
         pending = self._question.pending
@@ -124,13 +119,18 @@ class CallApproval(AnswerScreen):
 
     def _arguments(self) -> Iterator[list[Run]]:
         pending = self._question.pending
-        yield from ([(line, _COMMAND)] for line in literal(self._proposal.title))
-        for target in self._proposal.targets:
-            yield from ([(line, "")] for line in literal(target))
+        title = literal(self._proposal.title)
+        yield from ([(line, _COMMAND)] for line in title)
+        for target in map(literal, self._proposal.targets):
+            if not (len(title) == len(target) == 1 and title[0].endswith(f" {target[0]}")):
+                yield from ([(line, "")] for line in target)
         yield [("", "")]
         for name, value in pending.call.arguments.items():
-            shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
-            first, *rest = literal(shown)
+            if isinstance(value, str):
+                first, *rest = literal(value)
+            else:  # the breaks in it are ours: JSON has none
+                rows = json.dumps(value, ensure_ascii=False, indent=1).split("\n")
+                first, *rest = [line for row in rows for line in literal(row)]
             yield [(f"{visible(name, strict=True)}  ", _ASIDE), (first, "")]
             yield from ([(line, "")] for line in rest)
 

@@ -19,6 +19,7 @@ from textual.widgets import Static
 from tui_agent.ui import safe
 from tui_agent.ui.threads import in_thread
 from tui_agent.ui.widgets.diff_view import DiffView
+from tui_agent.ui.widgets.key_rows import KeyRows
 from tui_agent.ui.widgets.search_field import SearchField
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class ChangeScreen(ModalScreen[None]):
             yield Static(self._heading(), classes="heading")
             yield self._diff
             yield self._search
-            yield Static(Content(KEYS), classes="keys")
+            yield KeyRows(KEYS, classes="keys")
 
     def on_mount(self) -> None:
         self._look()

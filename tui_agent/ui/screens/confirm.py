@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.content import Content
 
 from tui_agent.ui import safe
 from tui_agent.ui.screens.dialog import Dialog
@@ -18,8 +19,9 @@ class ConfirmScreen(Dialog[bool]):
         Binding("n,escape,ctrl+c", "answer(False)", show=False),
     ]
 
-    def __init__(self, heading: str, text: str, yes: str, no: str) -> None:
-        super().__init__(heading, safe.strict(text), f"y  {yes}    n  {no}")
+    def __init__(self, heading: str, text: str, yes: str, no: str, *, about: str = "") -> None:
+        parts = [safe.strict(about, "bold")] if about else []
+        super().__init__(heading, Content("\n\n").join([*parts, safe.strict(text)]), f"y  {yes}    n  {no}")
 
     def action_answer(self, yes: bool) -> None:
         self.dismiss(yes)

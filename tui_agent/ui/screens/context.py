@@ -22,7 +22,7 @@ class ContextScreen(Dialog[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,ctrl+c,q,enter", "close", show=False)]
 
     def __init__(self, model: str, contents: Contents) -> None:
-        super().__init__("Context", picture(model, contents), "Escape  close")
+        super().__init__("Context", picture(model, contents), "Escape  close    arrows, PageDown  read on")
 
     def action_close(self) -> None:
         self.dismiss(None)
@@ -52,4 +52,4 @@ def _bar(part: int, whole: int, style: str, *, rest: bool = True) -> Content:
     cells = round(WIDTH * min(1.0, part / whole)) if whole else 0
     cells = max(cells, 1 if part else 0)
     empty = "·" * (WIDTH - cells) if rest else ""
-    return Content.assemble(("█" * cells, style), (empty, "$foreground 50%"))
+    return Content.assemble(("█" * cells, style), (empty, "$text-muted"))

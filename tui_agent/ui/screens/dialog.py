@@ -10,10 +10,14 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from tui_agent.ui.widgets.key_rows import KeyRows
+
 T = TypeVar("T")
 
-FRAME = 10
-"""Rows that a dialog takes beside its body, and a little air."""
+FRAME = 8
+"""Rows that a dialog takes beside its body, if there is no air."""
+TIGHT = 30
+"""Rows of a screen below which dialogs leave air out."""
 
 
 class Dialog(ModalScreen[T]):
@@ -32,8 +36,16 @@ class Dialog(ModalScreen[T]):
             yield Static(Content(self._heading), classes="heading")
             with VerticalScroll(classes="body"):
                 yield Static(self._text)
-            yield Static(Content(self._keys), classes="keys")
+            yield KeyRows(self._keys, classes="keys")
+
+    def text(self, width: int) -> Content:
+        """What stands in the body, for one that is so wide."""
+        return self._text
 
     def on_resize(self) -> None:
+        tight = self.size.height < TIGHT
+        self.set_class(tight, "-tight")
         # The keys stay in view however long the text is.
-        self.query_one(".body").styles.max_height = max(3, self.size.height - FRAME)
+        self.query_one(".body").styles.max_height = max(3, self.size.height - (FRAME if tight else FRAME + 2))
+        width = min(84, int(self.size.width * 0.96)) - 7
+        self.query_one(".body Static", Static).update(self.text(width))

@@ -17,8 +17,8 @@ from tui_agent.ui.keymap import Keymap
 from tui_agent.ui.screens.dialog import Dialog
 
 _COLUMN = 26
-_WORDS = 40
-"""Cells of what a key does, on one line of a dialog in 80 columns."""
+_WIDTH = 68
+"""Cells of a row of a dialog in 80 columns."""
 _PLACES: dict[keys.Place, str] = {
     "screen": "Everywhere",
     "prompt": "In the prompt",
@@ -40,37 +40,44 @@ class HelpScreen(Dialog[None]):
     ]
 
     def __init__(self, place: keys.Place = "prompt", keymap: Keymap = NO_CHANGE) -> None:
-        super().__init__("Help", help_text(place, keymap), "Escape  close    arrows, PageDown  read on")
+        super().__init__("Help", Content(""), "Escape  close    arrows, PageDown  read on")
+        self._place, self._keymap = place, keymap
+
+    def text(self, width: int) -> Content:
+        return help_text(self._place, self._keymap, width)
 
     def action_close(self) -> None:
         self.dismiss(None)
 
 
-def help_text(place: keys.Place = "prompt", keymap: Keymap = NO_CHANGE) -> Content:
+def help_text(place: keys.Place = "prompt", keymap: Keymap = NO_CHANGE, width: int = _WIDTH) -> Content:
     """All of it, from the tables; `place` first."""
+    column = min(_COLUMN, width // 3)
     rest = [other for other in get_args(keys.Place) if other not in (place, "screen")]
-    sections = [_keys_of(where, keymap) for where in (place, "screen", *rest)]
+    sections = [_keys_of(where, keymap, column, width) for where in (place, "screen", *rest)]
     for ladder, heading in _LADDERS.items():
-        rungs = keys.LADDERS[ladder]
-        sections.append(_section(heading, [(rung.when, rung.does) for rung in rungs], column=42))
+        rungs = [(rung.when, rung.does) for rung in keys.LADDERS[ladder]]
+        sections.append(_section(heading, rungs, min(42, width // 2), width))
     commands = [(f"/{command.name} {command.argument}".strip(), command.help) for command in COMMANDS]
-    sections.append(_section("Commands", commands))
+    sections.append(_section("Commands", commands, column, width))
     return Content("\n\n").join(sections)
 
 
-def _keys_of(place: keys.Place, keymap: Keymap) -> Content:
+def _keys_of(place: keys.Place, keymap: Keymap, column: int, width: int) -> Content:
     return _section(
         _PLACES[place],
         [(keymap.label(key), key.does) for key in keys.KEYS if key.place == place and key.does],
+        column,
+        width,
     )
 
 
-def _section(heading: str, rows: list[tuple[str, str]], column: int = _COLUMN) -> Content:
+def _section(heading: str, rows: list[tuple[str, str]], column: int, width: int) -> Content:
     lines = [Content.styled(heading, "bold $text-accent")]
     for left, right in rows:
         # A label that is wider than its column stands on a line of its own.
         first = "" if len(left) < column else f"\n{' ' * (column + 2)}"
         gap = first or " " * (column - len(left))
-        words = fill(right, _WORDS).replace("\n", f"\n{' ' * (column + 2)}")
+        words = fill(right, max(12, width - column - 2)).replace("\n", f"\n{' ' * (column + 2)}")
         lines.append(Content.assemble("  ", (left, "bold"), gap, words))
     return Content("\n").join(lines)

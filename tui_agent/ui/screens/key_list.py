@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -13,20 +14,24 @@ from tui_agent.ui.keymap import Keymap, spelled
 from tui_agent.ui.keys import KEYS
 from tui_agent.ui.screens.dialog import Dialog
 
-_KEYS, _NAME = 30, 32
+_NAME = 32
 
 
 class KeyList(Dialog[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,ctrl+c,enter", "close", show=False)]
 
     def __init__(self, keymap: Keymap) -> None:
-        super().__init__("Keys", listed(keymap), "Escape  close    arrows, PageDown  read on")
+        super().__init__("Keys", Content(""), "Escape  close    arrows, PageDown  read on")
+        self._keymap = keymap
+
+    def text(self, width: int) -> Content:
+        return listed(self._keymap, width)
 
     def action_close(self) -> None:
         self.dismiss(None)
 
 
-def listed(keymap: Keymap) -> Content:
+def listed(keymap: Keymap, width: int = 68) -> Content:
     parts = [
         safe.title(f"Give them other keys in {settings_file()}, below [keys]:"),
         Content.styled('    next_mode = "f7"\n    toggle_calls = "ctrl+o,f8"\n', "$text-accent"),
@@ -38,9 +43,9 @@ def listed(keymap: Keymap) -> Content:
             changed = key.id in keymap.changed
             parts.append(
                 Content.assemble(
-                    (f"{key.id:<{_NAME}} ", "bold" if changed else ""),
-                    f"{now:<{_KEYS}}",
-                    (" yours" if changed else "", "$text-accent"),
+                    (f"{key.id:<{_NAME}}", "bold" if changed else ""),
+                    fill(now, max(12, width - _NAME)).replace("\n", f"\n{' ' * _NAME}"),
+                    ("  yours" if changed else "", "$text-accent"),
                 )
             )
     return Content("\n").join(parts)

@@ -13,6 +13,7 @@ from textual.widgets import Input, Static
 
 from tui_agent.text import visible
 from tui_agent.ui.widgets.in_order import InOrder
+from tui_agent.ui.widgets.key_rows import KeyRows
 
 
 class _Line(InOrder, Input):
@@ -38,7 +39,7 @@ class NameScreen(ModalScreen[str | None]):
         with Vertical(classes="dialog"):
             yield Static(Content(self._heading), classes="heading")
             yield self._line
-            yield Static(Content(self._keys), classes="keys")
+            yield KeyRows(self._keys, classes="keys")
 
     def on_mount(self) -> None:
         self._line.focus()

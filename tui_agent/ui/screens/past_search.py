@@ -7,9 +7,8 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from tui_agent.text import plural
 from tui_agent.ui import safe
@@ -17,6 +16,7 @@ from tui_agent.ui.drafts.draft import Draft
 from tui_agent.ui.drafts.past import Past
 from tui_agent.ui.widgets.choices import Choices
 from tui_agent.ui.widgets.in_order import InOrder
+from tui_agent.ui.widgets.key_rows import KeyRows
 
 SHOWN = 200
 """Prompts that are listed at once."""
@@ -37,7 +37,7 @@ class PastSearch(ModalScreen[Draft | None]):
     DEFAULT_CSS = """
     PastSearch { align: left bottom; background: $background 40%; }
     PastSearch Vertical { height: auto; background: $surface; padding: 0 1; border-top: solid $primary; }
-    PastSearch Static { height: 1; color: $text-muted; }
+    PastSearch KeyRows { color: $text-muted; }
     PastSearch Input, PastSearch Input:focus { height: 1; border: none; padding: 0; background: $surface; }
     """
 
@@ -46,7 +46,7 @@ class PastSearch(ModalScreen[Draft | None]):
         self._past = past
         self._found: list[Draft] = []
         self._list = Choices(most=10)
-        self._said = Static()
+        self._said = KeyRows()
         self._words = Words(words, placeholder="words of an earlier prompt", compact=True)
 
     def compose(self) -> ComposeResult:
@@ -74,7 +74,7 @@ class PastSearch(ModalScreen[Draft | None]):
         self._list.offer([safe.title(draft.text) for draft in self._found], len(self._found) - 1)
         self._list.display = bool(self._found)
         count = plural(len(found), "earlier prompt") if found else "no earlier prompt has these words"
-        self._said.update(Content(f"{count}    Up, Ctrl+R  older    Enter  take    Escape  close"))
+        self._said.show(f"{count}    Up, Ctrl+R  older    Enter  take    Escape  close")
 
     def action_choose(self, by: int) -> None:
         self._list.move(by)

@@ -56,9 +56,11 @@ class PermissionsScreen(Picker[None]):
         self.fit()
 
     def _row(self, rule: Rule) -> Row:
+        return Row(f"{rule.verdict:5}  {rule.text}", self._facts(rule))
+
+    def _facts(self, rule: Rule) -> str:
         used = self._policy.uses(rule)
-        uses = f"used {used:,}×" if used else "not used"
-        return Row(f"{rule.verdict:5}  {rule.text}", f"{ORIGINS[rule.origin]} · {uses}")
+        return f"{ORIGINS[rule.origin]} · " + (f"used {used:,}×" if used else "not used")
 
     def on_row_list_moved(self) -> None:
         self._describe()
@@ -71,7 +73,8 @@ class PermissionsScreen(Picker[None]):
         elif self._log:
             text = _told(self._decided[at]) if at < len(self._decided) else "Nothing was decided yet."
         elif at < len(self._rules):
-            text = f"{self._rules[at].verdict} {self._rules[at].text}"
+            rule = self._rules[at]
+            text = f"{rule.verdict} {rule.text} · {self._facts(rule)}"
         else:
             text = "There are no rules: the mode decides. An approval offers one with `a`."
         self.note(safe.title(text))

@@ -13,13 +13,15 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from tui_agent.ui.screens.dialog import TIGHT
 from tui_agent.ui.widgets.in_order import InOrder
+from tui_agent.ui.widgets.key_rows import KeyRows
 from tui_agent.ui.widgets.row_list import RowList
 
 T = TypeVar("T")
 
-FRAME = 13
-"""Rows that a picker takes beside its list, and a little air."""
+FRAME = 11
+"""Rows that a picker takes beside its list, if there is no air."""
 
 
 class Words(InOrder, Input):
@@ -48,7 +50,7 @@ class Picker(ModalScreen[T]):
         super().__init__()
         self._heading = Static(Content(heading), classes="heading")
         self._note = Static(classes="note")
-        self._keys = Static(Content(keys), classes="keys")
+        self._keys = KeyRows(keys, classes="keys")
         self.list = RowList()
 
     def compose(self) -> ComposeResult:
@@ -69,7 +71,7 @@ class Picker(ModalScreen[T]):
 
     def show_keys(self, text: str) -> None:
         """`text` is ours."""
-        self._keys.update(Content(text))
+        self._keys.show(text)
 
     def note(self, text: Content) -> None:
         """A word on the row under the cursor, or on the list; comes through `safe`."""
@@ -81,10 +83,12 @@ class Picker(ModalScreen[T]):
 
     def fit(self) -> None:
         """As high as the list needs, and the screen allows."""
-        room = max(3, self.size.height - FRAME - len(list(self.above())))
+        frame = FRAME if self.has_class("-tight") else FRAME + 2
+        room = max(3, self.size.height - frame - len(list(self.above())))
         self.list.styles.height = min(room, max(3, self.list.row_count))
 
     def on_resize(self) -> None:
+        self.set_class(self.size.height < TIGHT, "-tight")
         self.fit()
 
     def on_row_list_chosen(self) -> None:

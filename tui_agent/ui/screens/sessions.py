@@ -171,8 +171,8 @@ class SessionsScreen(Picker["Summary"]):
         if one.id == self._current:
             safe.notify(self, "This session is open here. /delete removes it.", severity="warning")
             return
-        text = f"{one.title}\n\nIt is removed from the disk, and with it the earlier contents of its files."
-        question = ConfirmScreen("Delete this session?", text, "delete it", "keep it")
+        text = "It is removed from the disk, and with it the earlier contents of its files."
+        question = ConfirmScreen("Delete this session?", text, "delete it", "keep it", about=one.title)
         if await self.app.push_screen_wait(question):
             from tui_agent.session.shelf import delete
 

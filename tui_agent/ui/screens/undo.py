@@ -14,6 +14,7 @@ from textual.widgets import Static
 from tui_agent.ui import safe
 from tui_agent.ui.screens.dialog import Dialog
 from tui_agent.ui.threads import in_thread
+from tui_agent.ui.widgets.key_rows import KeyRows
 
 if TYPE_CHECKING:
     from tui_agent.ui.undoing import Choice
@@ -55,9 +56,10 @@ class UndoScreen(Dialog["Plan | None"]):
         self._plan = None
         result, lines = await in_thread(self._planned)
         self._plan = result if isinstance(result, Plan) else None
-        self.query_one(".body Static", Static).update(Content("\n").join(lines))
+        self._text = Content("\n").join(lines)
+        self.query_one(".body Static", Static).update(self._text)
         yes = "y  undo it    " if self._plan else ""
-        self.query_one(".keys", Static).update(Content(f"{yes}n  leave"))
+        self.query_one(KeyRows).show(f"{yes}n  leave")
 
     def _planned(self) -> tuple[Plan | Refusal, list[Content]]:
         """The plan and its words. Files are read for it: not for the loop."""

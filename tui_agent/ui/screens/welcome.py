@@ -19,11 +19,11 @@ Leave with q, set the key, and start again:
     [$text-accent]export ANTHROPIC_API_KEY=sk-ant-…[/]
     [$text-accent]tui-agent[/]
 
-Keys are made at console.anthropic.com. For another server that speaks the
+Keys are made at console.anthropic.com. For another server that speaks the \
 Messages API set ANTHROPIC_BASE_URL; it may want no key.
 
 [b]Without one[/b]
-Press d: the demo runs the whole program offline, with a scripted model, on
+Press d: the demo runs the whole program offline, with a scripted model, on \
 a copy of a small sample project. Nothing of yours is touched.
 """
 

@@ -166,7 +166,7 @@ class LineView(ScrollView, can_focus=True):
         """Scroll as little as needed to have `row` in view."""
         if row < self._top:
             self.scroll_to_row(row)
-        elif row >= self._top + self.size.height:
+        elif self.size.height and row >= self._top + self.size.height:
             self.scroll_to_row(row - self.size.height + 1)
 
     def follow(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
@@ -58,6 +59,10 @@ class RowList(CursorView):
     def move_to(self, row: int) -> None:
         super().move_to(row)
         self.post_message(self.Moved())
+
+    def on_resize(self, event: events.Resize) -> None:
+        super().on_resize(event)
+        self.reveal(self.cursor)
 
     def action_open(self) -> None:
         if self.cursor < len(self.rows):
