@@ -36,6 +36,12 @@ async def running(pilot: Pilot[Any], app: Host, folder: Path) -> None:
     await until(pilot, lambda: app.main.composer.queue.display)
 
 
+async def palette_words(pilot: Pilot[Any], app: Host, folder: Path) -> None:
+    await pilot.press("ctrl+p", *"undo")
+    await until(pilot, lambda: "/undo" in app.text and "/copy" not in app.text)
+    await pilot.press("down")
+
+
 SCENES: dict[str, Scene] = {
     "conversation": press(),
     "thoughts": press("f2", "e", "J", "J"),
@@ -47,6 +53,7 @@ SCENES: dict[str, Scene] = {
     "help": press("f1"),
     "commands": press("/"),
     "palette": press("ctrl+p"),
+    "palette_words": palette_words,
     **scene_questions.SCENES,
     **scene_dialogs.SCENES,
 }
