@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -34,6 +35,22 @@ async def running(pilot: Pilot[Any], app: Host, folder: Path) -> None:
     await until(pilot, lambda: "still" in app.text)
     await pilot.press(*"and then", "enter")
     await until(pilot, lambda: app.main.composer.queue.display)
+    status = app.main.status_line.status
+    status.began = status.heard = time.monotonic() + 3600  # no seconds are told
+
+
+async def queue(pilot: Pilot[Any], app: Host, folder: Path) -> None:
+    await running(pilot, app, folder)
+    await pilot.press(*"and at last", "enter", "f5")
+
+
+async def mention(pilot: Pilot[Any], app: Host, folder: Path) -> None:
+    for path in ("cart.py", "order.py", "orders/\x1b[31mred.py", f"{'deep/' * 20}order.py"):
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.touch()
+    await pilot.press(*"Look at @ord")
+    await until(pilot, lambda: "orders/" in app.text)
 
 
 async def palette_words(pilot: Pilot[Any], app: Host, folder: Path) -> None:
@@ -47,6 +64,8 @@ SCENES: dict[str, Scene] = {
     "thoughts": press("f2", "e", "J", "J"),
     "search": press("f2", "slash", *"cart", "enter"),
     "running": running,
+    "queue": queue,
+    "mention": mention,
     "tool_log": press("f3", "home", "enter"),
     "filter": press("f3", "slash", *"read"),
     "changes": press("f4"),
