@@ -33,6 +33,7 @@ class Popup(Protocol):
     """Where the completions are shown."""
 
     chosen: int
+    keep: Literal["head", "tail"]
 
     def offer(self, rows: Sequence[Content], chosen: int = 0, hint: str = "") -> None: ...
     def move(self, by: int) -> None: ...
@@ -168,6 +169,7 @@ class Completion:
         chosen = self._popup.chosen if same else 0
         self._wanted, self.offers = wanted, offers
         hint = f"{_HINT}, {total:,} match" if total > len(offers) else _HINT
+        self._popup.keep = "tail" if wanted is not None and wanted.kind == "file" else "head"
         self._popup.offer([offer.row for offer in offers], chosen, hint if offers else "")
         self._popup.open(bool(offers))
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from textual import events
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
+
+from tui_agent.text import shorten
 
 
 class Choices(Widget):
@@ -32,6 +35,8 @@ class Choices(Widget):
         self.rows: Sequence[Content] = ()
         self.chosen = 0
         self.hint = ""
+        self.keep: Literal["head", "tail"] = "head"
+        """What stays in view of a row that is too long: of a path its end, which is its name."""
         self._most = most
         self._top = 0
 
@@ -70,11 +75,19 @@ class Choices(Widget):
         for index, row in enumerate(self.rows[self._top : self._top + self._most], self._top):
             chosen = index == self.chosen and self.marked
             # The chosen row is marked by a sign too, not by colour alone.
-            line = Content.assemble("› " if chosen else "  ", row).truncate(width, ellipsis=True, pad=True)
+            sign = "› " if chosen else "  "
+            line = Content.assemble(sign, self._cut(row, width - len(sign))).truncate(width, pad=True)
             lines.append(line.stylize("on $block-cursor-background") if chosen else line)
         if self.hint:
             lines.append(Content.styled(f"  {self.hint}", "$text-muted").truncate(width, ellipsis=True))
         return Content("\n").join(lines)
+
+    def _cut(self, row: Content, width: int) -> Content:
+        if row.cell_length <= width:
+            return row
+        if self.keep == "head":
+            return row.truncate(width, ellipsis=True)
+        return Content("…") + row[1 - len(shorten(row.plain, width, "tail")) :]
 
     def on_click(self, event: events.Click) -> None:
         index = self._top + event.y
