@@ -251,7 +251,10 @@ class Workspace:
 
     def _led_back(self, path: str) -> ToolError | None:
         """For a path that leaves the folder by an absolute link and comes back: the way that doesn't."""
-        real = os.path.realpath(os.path.join(self.root, path))
+        try:
+            real = os.path.realpath(os.path.join(self.root, path))
+        except OSError:  # it changes while it is looked at
+            return None
         inside = os.path.relpath(real, self.root)
         if inside == ".." or inside.startswith("../"):
             return None
