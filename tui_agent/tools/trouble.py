@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from pathlib import Path
 
 from tui_agent.agent.errors import ToolError
 from tui_agent.tools.clean import name_to_model
@@ -42,13 +43,28 @@ _REASONS = {
 }
 
 
-def explained(error: OSError, path: str) -> ToolError:
+def explained(error: OSError, path: str, root: Path | None = None) -> ToolError:
+    """`error` in words. With `root` known, also where a path that leaves it and comes back leads to."""
     if error.errno == errno.ENOENT:
         return Missing(f"{shown(path)} does not exist. Look at what is there with list_files.")
     if error.errno == errno.EXDEV:
-        return outside(path)
+        return (root and _led_back(path, root)) or outside(path)
     reason = _REASONS.get(error.errno or 0, f"failed: {error.strerror or error}. Nothing was changed.")
     return ToolError(f"{shown(path)} {reason}")
+
+
+def _led_back(path: str, root: Path) -> ToolError | None:
+    try:
+        real = os.path.realpath(os.path.join(root, path))
+    except OSError:  # it changes while it is looked at
+        return None
+    inside = os.path.relpath(real, root)
+    if inside == ".." or inside.startswith("../"):
+        return None
+    return ToolError(
+        f"{shown(path)} goes through a link to an absolute path, which file tools don't follow. "
+        f"Use {shown(inside)}, where it leads."
+    )
 
 
 def outside(path: str) -> Beyond:

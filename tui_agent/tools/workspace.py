@@ -7,7 +7,6 @@ other ways, and nothing but `write` and `delete` changes one.
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 import threading
@@ -242,26 +241,11 @@ class Workspace:
         try:
             yield
         except OSError as error:
-            problem = self._led_back(path) if error.errno == errno.EXDEV else None
-            problem = problem or explained(error, path)
+            problem = explained(error, path, self.root)
             similar = self._similar(path) if isinstance(problem, Missing) else []
             if similar:
                 problem = Missing(f"{problem} Similar names there: {', '.join(map(shown, similar))}.")
             raise problem from None
-
-    def _led_back(self, path: str) -> ToolError | None:
-        """For a path that leaves the folder by an absolute link and comes back: the way that doesn't."""
-        try:
-            real = os.path.realpath(os.path.join(self.root, path))
-        except OSError:  # it changes while it is looked at
-            return None
-        inside = os.path.relpath(real, self.root)
-        if inside == ".." or inside.startswith("../"):
-            return None
-        return ToolError(
-            f"{shown(path)} goes through a link to an absolute path, which file tools don't follow. "
-            f"Use {shown(inside)}, where it leads."
-        )
 
     def _similar(self, path: str) -> list[str]:
         """Names beside `path` that it may have meant."""
