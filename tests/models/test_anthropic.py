@@ -408,6 +408,29 @@ def test_warming_leaves_the_interpreter_as_it_was() -> None:
     assert (sys.getswitchinterval(), gc.isenabled()) == (interval, collects)
 
 
+async def test_closing_waits_for_a_client_that_is_being_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = model_at("http://127.0.0.1:9")
+    make, begun, go = model._make_client, threading.Event(), threading.Event()
+
+    def slowly() -> Any:
+        begun.set()
+        go.wait(30)
+        return make()
+
+    monkeypatch.setattr(model, "_make_client", slowly)
+    warming = threading.Thread(target=model.warm)
+    warming.start()
+    assert await asyncio.to_thread(begun.wait, 30)
+    closing = asyncio.create_task(model.close())
+    await asyncio.sleep(0)
+    assert not closing.done()
+    go.set()
+    await closing
+    await asyncio.to_thread(warming.join)
+    model.warm()
+    assert model._client is None
+
+
 def test_nothing_heavy_comes_with_the_module() -> None:
     heavy = "{'anthropic', 'httpx2', 'jsonschema', 'textual'}"
     code = (

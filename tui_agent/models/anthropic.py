@@ -68,6 +68,8 @@ class AnthropicModel:
         self._thinking = thinks_adaptively(name) if thinking is None else thinking
         self._idle = idle_seconds
         self._client: AsyncAnthropic | None = None
+        self._making = threading.Lock()
+        self._closed = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._known: dict[str, ModelInfo] = {}
 
@@ -75,14 +77,24 @@ class AnthropicModel:
         """Import the SDK and make the client, about a second of work, in whatever thread this is called."""
         with _importing:
             _import_sdk()
-            if self._client is None:
+        with self._making:
+            if self._client is None and not self._closed:
                 with suppress(Exception):  # the request meets it again, and says it to the person
                     self._client = self._make_client()
 
     async def close(self) -> None:
+        """Waits for a client that is being made: a thread that still reads certificates when the program
+        ends crashes it.
+        """
+        self._closed = True
+        await in_thread(self._made)
         client, self._client = self._client, None
         if client is not None:
             await client.close()
+
+    def _made(self) -> None:
+        with self._making:
+            pass
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """One request, one answer. Closing this generator, or cancelling its task, closes the socket."""
