@@ -40,7 +40,9 @@ def asked(*made: Callable[[], Question], then: tuple[str, ...] = (), last: tuple
 
 
 def change() -> Question:
-    return change_question("shop/order.py", BEFORE, AFTER, reasons=("a change in ask mode",))
+    return change_question(
+        "shop/order.py", BEFORE, AFTER, reasons=("a change in ask mode",), offer="edit_file(shop/**)"
+    )
 
 
 def other_change() -> Question:

@@ -24,7 +24,7 @@ from tui_agent.ui.editor import Editable, EditorError, edit_outside, editor_comm
 from tui_agent.ui.screens.answer_keys import KEYS
 from tui_agent.ui.screens.answering import AnswerScreen
 from tui_agent.ui.screens.offered_rule import Covers, OnGrant
-from tui_agent.ui.screens.review_heading import KEYS_OF_A_SET, KEYS_SHOWN, file_list, heading
+from tui_agent.ui.screens.review_heading import file_list, heading, keys_shown
 from tui_agent.ui.screens.sheet import By, Sheet
 from tui_agent.ui.screens.verdict import comments_text
 from tui_agent.ui.widgets.diff_view import DiffView
@@ -107,15 +107,15 @@ class ReviewScreen(AnswerScreen):
 
     def describe(self) -> tuple[Content, Content, str]:
         sheet, reasons = self.sheet, self.sheet.question.reasons
-        keys, place = KEYS_SHOWN, ""
-        if len(self.sheets) > 1:
+        place, in_a_set = "", len(self.sheets) > 1
+        if in_a_set:
             files = self.query_one("#files", Static)
             files.display = not self.has_class("-small")
             most = 2 if self.has_class("-low") else 5
             files.update(file_list(self.sheets, self._at, self.size.width - 2, most))
-            keys, place = KEYS_SHOWN + KEYS_OF_A_SET, f"file {self._at + 1} of {len(self.sheets)}"
+            place = f"file {self._at + 1} of {len(self.sheets)}"
         why = f"Why it asks: {'; '.join(reasons)}" if reasons else ""
-        return heading(sheet, self.diff, place), safe.strict(why), keys
+        return heading(sheet, self.diff, place), safe.strict(why), keys_shown(sheet, in_a_set=in_a_set)
 
     def on_diff_view_loaded(self) -> None:
         self.refresh_words()

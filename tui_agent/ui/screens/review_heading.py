@@ -14,11 +14,19 @@ if TYPE_CHECKING:
     from tui_agent.ui.screens.sheet import Sheet
     from tui_agent.ui.widgets.diff_view import DiffView
 
-KEYS_SHOWN = (
-    "y approve · n deny · r reason · a always · e edit · c comment · Space hunk · Esc stop the run"
+_BEFORE = "y approve · n deny · r reason"
+_ALWAYS = " · a always"
+_AFTER = (
+    " · e edit · c comment · Space hunk · Esc stop the run"
     " · ] [ hunk · l line · * 0 all · / find · + context · v sides · w blanks · z wrap · F2 conversation"
 )
-KEYS_OF_A_SET = " · Y approve all · } { file"
+_OF_A_SET = " · Y approve all · } { file"
+
+
+def keys_shown(sheet: Sheet, *, in_a_set: bool) -> str:
+    """The keys, the most important first; no `always` where there is no rule for it."""
+    always = _ALWAYS if sheet.question.offer is not None else ""
+    return _BEFORE + always + _AFTER + (_OF_A_SET if in_a_set else "")
 
 
 def heading(sheet: Sheet, view: DiffView, place: str) -> Content:
