@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from grid import grid
 from textual.pilot import Pilot
 
 from tui_agent.agent import (
@@ -208,3 +209,14 @@ async def until(pilot: Pilot[Any], condition: Callable[[], Any], seconds: float 
     while not condition():
         assert asyncio.get_running_loop().time() < deadline, f"not within {seconds} s\n{pilot.app.screen}"
         await pilot.pause(0.01)
+
+
+async def still(pilot: Pilot[Any]) -> None:
+    """Wait until nothing moves on the screen any more."""
+    seen: list[str] = []
+
+    def same() -> bool:
+        seen.append(grid(pilot.app))
+        return len(seen) > 3 and len(set(seen[-3:])) == 1
+
+    await until(pilot, same)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
@@ -26,4 +27,5 @@ def golden(name: str, shown: str) -> None:
     if os.environ.get("GOLDENS") == "write":
         path.parent.mkdir(exist_ok=True)
         path.write_text(shown, encoding="utf-8")
-    assert shown == path.read_text(encoding="utf-8"), f"{path.name} differs"
+    kept = path.read_text(encoding="utf-8")
+    assert shown == kept, "\n".join(unified_diff(kept.splitlines(), shown.splitlines(), path.name, "now"))

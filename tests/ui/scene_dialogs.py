@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from app_host import Host, until
+from app_host import Host, still, until
 from scene_session import AFTER, BEFORE, CHANGE
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -55,6 +55,7 @@ def dialog(made: Callable[[Path], Screen[Any]], settled: str, *keys: str, then: 
     async def scene(pilot: Pilot[Any], app: Host, folder: Path) -> None:
         app.push_screen(made(folder))
         await until(pilot, lambda: settled in app.text)
+        await still(pilot)  # a dialog over this one keeps the picture that it found below itself
         await pilot.press(*keys)
         await until(pilot, lambda: then in app.text)
 

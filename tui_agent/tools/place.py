@@ -66,11 +66,28 @@ def relative_to(root: int, fd: int) -> str:
     return path
 
 
+def open_located(root: int, path: str, flags: int) -> tuple[int, str]:
+    """A descriptor of what is at `path`, and its path relative to `root`. Raises OSError, as `locate` does.
+
+    A file that is replaced in between has no path any more: then the new one is opened.
+    """
+    for _ in range(_HOPS):
+        fd = open_beneath(root, path, flags)
+        try:
+            return fd, relative_to(root, fd)
+        except FileNotFoundError:
+            os.close(fd)
+        except BaseException:
+            os.close(fd)
+            raise
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+
+
 def locate(root: int, path: str) -> Place:
     """`path` is relative to `root`. Raises OSError: EXDEV if it leads outside, EISDIR for the root …"""
     for _ in range(_HOPS):
         try:
-            fd = open_beneath(root, path, LOOK)
+            fd, real = open_located(root, path, LOOK)
         except FileNotFoundError:
             place = _missing(root, path)
             if isinstance(place, Place):
@@ -78,7 +95,7 @@ def locate(root: int, path: str) -> Place:
             path = place
             continue
         try:
-            real, present = relative_to(root, fd), os.fstat(fd)
+            present = os.fstat(fd)
         finally:
             os.close(fd)
         if real == ".":

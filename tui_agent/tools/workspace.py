@@ -21,7 +21,7 @@ from tui_agent.agent.errors import StaleProposal, ToolError
 from tui_agent.text import size_text
 from tui_agent.tools import writer
 from tui_agent.tools.openat import LOOK, READ, open_beneath
-from tui_agent.tools.place import Place, locate, relative_to
+from tui_agent.tools.place import Place, locate, open_located
 from tui_agent.tools.trouble import Missing, explained, not_regular, outside, shown
 
 MAX_BYTES = 16_000_000
@@ -91,14 +91,12 @@ class Workspace:
         with self._explaining(path):
             relative = self._relative(path)
             try:
-                fd = open_beneath(self.fd, relative, LOOK)
+                fd, real = open_located(self.fd, relative, LOOK)
             except FileNotFoundError:
                 with self._place(path) as place:
                     return place.path
-            try:
-                return relative_to(self.fd, fd)
-            finally:
-                os.close(fd)
+            os.close(fd)
+            return real
 
     def is_folder(self, path: str) -> bool:
         with self._explaining(path):
@@ -111,12 +109,12 @@ class Workspace:
     def open_read(self, path: str) -> Opened:
         """Open a regular file, whatever the name promises; never waits, never follows a link outside."""
         with self._explaining(path):
-            fd = open_beneath(self.fd, self._relative(path), READ)
+            fd, real = open_located(self.fd, self._relative(path), READ)
             try:
                 found = os.fstat(fd)
                 if not stat.S_ISREG(found.st_mode):
                     raise not_regular(found.st_mode, path)
-                opened = Opened(fd, relative_to(self.fd, fd), found)
+                opened = Opened(fd, real, found)
                 self._check_readable(opened.path)
                 return opened
             except BaseException:

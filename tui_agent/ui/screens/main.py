@@ -27,7 +27,7 @@ from tui_agent.ui.panes.tool_log import ToolLog
 from tui_agent.ui.screens.confirm import ConfirmScreen
 from tui_agent.ui.widgets.clear import ClearHorizontal, ClearVertical
 from tui_agent.ui.widgets.composer import Composer
-from tui_agent.ui.widgets.hint_line import HintLine
+from tui_agent.ui.widgets.hint_line import HintLine, place_of
 from tui_agent.ui.widgets.pane_bar import PaneBar
 from tui_agent.ui.widgets.reading import Reading
 from tui_agent.ui.widgets.status_line import StatusLine
@@ -316,7 +316,7 @@ class MainScreen(Screen[None]):
     def action_help(self) -> None:
         from tui_agent.ui.screens.help import HelpScreen
 
-        self.app.push_screen(HelpScreen(self.hints.place, self.hints.keymap))
+        self.app.push_screen(HelpScreen(place_of(self.focused), self.hints.keymap))
 
     async def action_next_mode(self) -> None:
         await self.run_action("app.next_mode")
