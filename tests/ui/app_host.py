@@ -180,8 +180,7 @@ class Host(TuiApp):
     @property
     def text(self) -> str:
         """What is on the screen."""
-        strips = self.screen._compositor.render_strips()
-        return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
+        return grid(self).removesuffix("\n")
 
     @property
     def prompt_text(self) -> str:

@@ -10,6 +10,7 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
+from textual._context import visible_screen_stack
 from textual.app import App
 
 GOLDENS = Path(__file__).parent / "goldens"
@@ -17,6 +18,7 @@ GOLDENS = Path(__file__).parent / "goldens"
 
 def grid(app: App[Any]) -> str:
     """What is on the screen of `app`, one line a row, blanks at the end left out."""
+    visible_screen_stack.set(app._background_screens)  # as a repaint does: what shines through a dialog
     rows = app.screen._compositor.render_strips()
     return "\n".join("".join(segment.text for segment in row).rstrip() for row in rows) + "\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from app_host import Host, until
+from app_host import Host, still, until
 
 from tui_agent.ui import keymap, keys
 from tui_agent.ui.screens.help import HelpScreen, help_text
@@ -91,6 +91,7 @@ async def test_the_list_names_every_key_and_what_was_changed() -> None:
     async with Host(keys={"next_mode": "f7"}).run_test(size=(120, 90)) as pilot:
         await pilot.press(*"/keys", "enter")
         await until(pilot, lambda: "Keys" in pilot.app.text and pilot.app.screen is not pilot.app.main)
+        await still(pilot)
         rows = pilot.app.text.splitlines()
         assert any("next_mode" in row and "F7" in row and "yours" in row for row in rows)
         assert all(any(key.id in row for row in rows) for key in keys.KEYS if key.action)
@@ -144,5 +145,6 @@ async def test_the_help_begins_with_where_the_person_is(press: tuple[str, ...], 
     async with Host().run_test(size=(100, 40)) as pilot:
         await pilot.press(*press, "f1")
         await until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen))
+        await still(pilot)
         lines = [line.strip(" │") for line in pilot.app.text.splitlines()]
         assert lines.index("Help") < next(i for i, line in enumerate(lines) if line.startswith(heading)) < 12

@@ -7,6 +7,7 @@ from typing import TypeVar
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
@@ -32,20 +33,31 @@ class Dialog(ModalScreen[T]):
         self._keys = keys
 
     def compose(self) -> ComposeResult:
+        self._width = _width(self.app.size)
+        self._body = VerticalScroll(Static(self.text(self._width)), classes="body")
         with Vertical(classes="dialog"):
             yield Static(Content(self._heading), classes="heading")
-            with VerticalScroll(classes="body"):
-                yield Static(self._text)
+            yield self._body
             yield KeyRows(self._keys, classes="keys")
+        self._fit(self.app.size)
 
     def text(self, width: int) -> Content:
         """What stands in the body, for one that is so wide."""
         return self._text
 
     def on_resize(self) -> None:
-        tight = self.size.height < TIGHT
+        self._fit(self.size)
+        if (width := _width(self.size)) != self._width:
+            self._width = width
+            self._body.query_one(Static).update(self.text(width))
+
+    def _fit(self, size: Size) -> None:
+        """The keys stay in view however long the text is."""
+        tight = size.height < TIGHT
         self.set_class(tight, "-tight")
-        # The keys stay in view however long the text is.
-        self.query_one(".body").styles.max_height = max(3, self.size.height - (FRAME if tight else FRAME + 2))
-        width = min(84, int(self.size.width * 0.96)) - 7
-        self.query_one(".body Static", Static).update(self.text(width))
+        self._body.styles.max_height = max(3, size.height - (FRAME if tight else FRAME + 2))
+
+
+def _width(size: Size) -> int:
+    """Cells of the body in a screen of this size."""
+    return min(84, int(size.width * 0.96)) - 7
