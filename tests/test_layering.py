@@ -14,7 +14,18 @@ import tui_agent
 
 ROOT = Path(tui_agent.__file__).parent
 
-BOTTOM = {"text", "settings", "paths", "credentials", "branch", "system", "terminal", "crash", "demo"}
+BOTTOM = {
+    "text",
+    "settings",
+    "paths",
+    "credentials",
+    "branch",
+    "system",
+    "terminal",
+    "crash",
+    "demo",
+    "slash",
+}
 SIBLINGS = {"models", "tools", "permissions", "session"}
 BELOW_RUNTIME = BOTTOM | SIBLINGS | {"agent"}
 EDGES: dict[str, set[str]] = {

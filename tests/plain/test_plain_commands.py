@@ -16,8 +16,9 @@ from server.messages_api import MessagesAPI, call, error, reply
 
 from tui_agent import paths
 from tui_agent.credentials import Credentials
-from tui_agent.plain.commands import COMMANDS, find
+from tui_agent.plain.commands import COMMANDS
 from tui_agent.settings import RuleText, Settings
+from tui_agent.slash import find
 
 StartAPI = Callable[..., Awaitable[MessagesAPI]]
 Talk = Callable[..., AbstractAsyncContextManager[Person]]
@@ -72,7 +73,7 @@ async def test_the_help_has_every_command_and_others_are_named(talk: Talk) -> No
 
 @pytest.mark.parametrize("text", ["/etc/hosts is odd", "/ what", "/mode\nplan", "say /mode"])
 def test_what_only_looks_like_a_command_is_a_prompt(text: str) -> None:
-    assert find(text) is None
+    assert find(text, COMMANDS) is None
 
 
 async def test_undo_says_what_it_would_do_and_does_it_on_a_yes(talk: Talk, folder: Path) -> None:

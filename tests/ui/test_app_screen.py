@@ -14,6 +14,7 @@ from textual import events
 
 from tui_agent.agent import TextContent, TurnEnded, TurnStarted
 from tui_agent.permissions.trust import ProjectFile
+from tui_agent.slash import find
 from tui_agent.ui import commands
 from tui_agent.ui.screens.main import PANES
 from tui_agent.ui.screens.trust import TrustScreen
@@ -307,14 +308,14 @@ async def test_trust_shows_the_text_and_asks(key: str, answer: bool, quiet: Quie
     ],
 )
 def test_what_is_a_command(text: str, name: str | None, argument: str) -> None:
-    called = commands.find(text)
+    called = find(text, commands.COMMANDS)
     assert called is not None
     assert (called.command.name if called.command else None, called.argument) == (name, argument)
 
 
 @pytest.mark.parametrize("text", ["/etc/hosts is wrong", "fix /help", "/", "/ help", "/help\nme", "//"])
 def test_what_is_a_prompt(text: str) -> None:
-    assert commands.find(text) is None
+    assert find(text, commands.COMMANDS) is None
 
 
 async def test_an_unknown_command_stays_in_the_prompt() -> None:

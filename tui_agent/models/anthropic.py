@@ -74,7 +74,7 @@ class AnthropicModel:
         self._known: dict[str, ModelInfo] = {}
 
     def warm(self) -> None:
-        """Import the SDK and make the client, about a second of work, in whatever thread this is called."""
+        """Import the SDK and make the client, half a second of work, in whatever thread this is called."""
         with _importing:
             _import_sdk()
         with self._making:

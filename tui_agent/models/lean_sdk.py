@@ -31,7 +31,7 @@ THIN = frozenset(
         "anthropic.types.shared",
     }
 )
-"""Packages of `anthropic` 2.14 whose `__init__` only gathers names."""
+"""Packages of `anthropic` 2.14 whose `__init__` gathers names, and does nothing else that we need."""
 
 
 def leanly(load: Callable[[], None]) -> None:

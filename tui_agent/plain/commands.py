@@ -5,19 +5,16 @@ Each runs in the place of a turn: Ctrl+C stops what it waits for. What it asks i
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tui_agent.plain import model_commands, session_commands, undoing
 from tui_agent.settings import MODES
+from tui_agent.slash import Command
 from tui_agent.text import one_line, plural
 
 if TYPE_CHECKING:
     from tui_agent.permissions.rules import Rule
     from tui_agent.plain.conversation import Conversation
-
-Action = Callable[["Conversation", str], Awaitable[None]]
 
 _HEAD = """\
 Write what to do and press Enter; a line that ends with \\ goes on in the next one.
@@ -26,36 +23,8 @@ _DECISIONS = 20
 """How many of the latest decisions are told."""
 
 
-@dataclass(frozen=True)
-class Command:
-    """`argument` is how the help names it, in brackets when it may be left out."""
-
-    name: str
-    help: str
-    action: Action
-    argument: str = ""
-
-
-class Called(NamedTuple):
-    """What was typed as a command; `command` is None if there is none of that name."""
-
-    name: str
-    argument: str
-    command: Command | None
-
-
-def find(text: str) -> Called | None:
-    """The command that `text` calls. None if it is a prompt: `/etc/hosts says …`."""
-    word, _, argument = text.partition(" ")
-    if not word.startswith("/") or "\n" in text or not word[1:].isalpha():
-        return None
-    command = next((command for command in COMMANDS if command.name == word[1:]), None)
-    return Called(word, argument.strip(), command)
-
-
 async def _help(here: Conversation, _: str) -> None:
-    calls = [f"/{command.name} {command.argument}".rstrip() for command in COMMANDS]
-    helps = [f"{call}: {command.help}" for call, command in zip(calls, COMMANDS, strict=True)]
+    helps = [f"{command.call}: {command.help}" for command in COMMANDS]
     here.console.say("\n".join([_HEAD, *helps]))
 
 
@@ -99,7 +68,7 @@ async def _quit(here: Conversation, _: str) -> None:
     here.leaving = True
 
 
-COMMANDS: tuple[Command, ...] = (
+COMMANDS: tuple[Command[Conversation], ...] = (
     Command("help", "what can be typed", _help),
     Command("mode", "what runs without asking: plan, ask, accept-edits or auto", _mode, "[name]"),
     Command("permissions", "rules and grants, and who decided what", _permissions),

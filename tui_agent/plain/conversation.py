@@ -24,6 +24,7 @@ from tui_agent.plain.transcript import Transcript, last_exchange
 from tui_agent.runtime import Runtime
 from tui_agent.session.store import SessionError
 from tui_agent.settings import Mode, Settings, SettingsError
+from tui_agent.slash import find
 from tui_agent.text import one_line, visible
 from tui_agent.tools.process import kill_all
 
@@ -133,11 +134,11 @@ class Conversation:
         """Do what a line says."""
         self.signal, self._busy = CancelSignal(), True
         try:
-            called = commands.find(text)
+            called = find(text, commands.COMMANDS)
             if called is None:
                 await self.turn(text)
             elif called.command is None:
-                self.console.say(f"There is no command {one_line(called.name)} here. /help lists them.")
+                self.console.say(f"There is no command /{one_line(called.name)} here. /help lists them.")
             else:
                 await called.command.action(self, called.argument)
         except Cancelled:

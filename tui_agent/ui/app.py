@@ -17,6 +17,7 @@ from textual.app import SystemCommand
 from textual.screen import Screen
 
 from tui_agent.settings import MODES, Mode, Settings
+from tui_agent.slash import find
 from tui_agent.ui import commands, contrast, keymap, own_commands, safe, themes
 from tui_agent.ui.asking import Asker
 from tui_agent.ui.lifecycle import Lifecycle
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from textual.driver import Driver
 
     from tui_agent.runtime import Runtime
-    from tui_agent.ui.commands import Command
+    from tui_agent.slash import Command
     from tui_agent.ui.drafts.draft import Draft
     from tui_agent.ui.turns import Ask, OnEvent
 
@@ -101,7 +102,7 @@ class TuiApp(Lifecycle):
 
     def submit(self, draft: Draft) -> None:
         """What was entered: a prompt, a command, or a command line of the person's own."""
-        called = commands.find(draft.whole)
+        called = find(draft.whole, commands.COMMANDS)
         own = own_commands.find(draft)
         if own is not None:
             self.own.start(own)
@@ -144,7 +145,7 @@ class TuiApp(Lifecycle):
 
     # Actions of keys, commands and palette
 
-    def run_command(self, command: Command, argument: str = "") -> None:
+    def run_command(self, command: Command[TuiApp], argument: str = "") -> None:
         """In a worker of its own: a command may wait for a dialog, or for the end of a run."""
         self.run_worker(command.action(self, argument), group="command")
 

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from textual.app import SystemCommand
 
 from tui_agent.settings import MODES, Mode
+from tui_agent.slash import Command
 from tui_agent.ui import comfort_commands, context_commands, keys, safe, session_commands
 
 if TYPE_CHECKING:
     from tui_agent.ui.app import TuiApp
-
-Action = Callable[["TuiApp", str], Awaitable[None]]
-
-
-@dataclass(frozen=True)
-class Command:
-    """`argument` is how the help names it, in brackets when it may be left out."""
-
-    name: str
-    help: str
-    action: Action
-    argument: str = ""
 
 
 async def _help(app: TuiApp, _: str) -> None:
@@ -76,7 +64,7 @@ async def _quit(app: TuiApp, _: str) -> None:
     await app.action_quit()
 
 
-COMMANDS: tuple[Command, ...] = (
+COMMANDS: tuple[Command[TuiApp], ...] = (
     Command("help", "keys and commands", _help),
     Command("mode", "change what runs without asking; without a name, the next mode", _mode, "[name]"),
     Command("permissions", "rules and grants, and who decided what", _permissions),
@@ -126,21 +114,3 @@ def palette(app: TuiApp) -> Iterable[SystemCommand]:
         if key.place == "screen" and key.action and key.does and not key.action.startswith(("climb", "app.")):
             action = partial(app.main.run_action, f"screen.{key.action}")
             yield SystemCommand(key.does.capitalize(), app.keymap.label(key), action)
-
-
-class Called(NamedTuple):
-    """What was typed as a command; `command` is None if there is none of that name."""
-
-    name: str
-    argument: str
-    command: Command | None
-
-
-def find(text: str) -> Called | None:
-    """The command that `text` calls. None if it is a prompt: `/etc/hosts says …`."""
-    word, _, argument = text.strip().partition(" ")
-    name = word[1:]
-    if not word.startswith("/") or "\n" in text.strip() or not name.replace("-", "").isalpha():
-        return None
-    command = next((command for command in COMMANDS if command.name == name), None)
-    return Called(name, argument.strip(), command)

@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from textual.content import Content
 
+from tui_agent.slash import Command
 from tui_agent.ui import safe
-from tui_agent.ui.commands import COMMANDS, Command
+from tui_agent.ui.commands import COMMANDS
 from tui_agent.ui.drafts.file_index import Answer, FileIndex
 from tui_agent.ui.drafts.matching import contains, letters
 from tui_agent.ui.drafts.pasted_path import mention
 
 if TYPE_CHECKING:
+    from tui_agent.ui.app import TuiApp
     from tui_agent.ui.widgets.prompt import Prompt
 
 _NAME = 14
@@ -202,9 +204,8 @@ def _commands(query: str) -> Sequence[Offer]:
     return [_command(command) for command in (*starting, *others)]
 
 
-def _command(command: Command) -> Offer:
-    usage = f"/{command.name} {command.argument}".strip()
-    row = Content.assemble((usage.ljust(_NAME), "bold"), "  ", (command.help, "$text-muted"))
+def _command(command: Command[TuiApp]) -> Offer:
+    row = Content.assemble((command.call.ljust(_NAME), "bold"), "  ", (command.help, "$text-muted"))
     return Offer(f"/{command.name}{' ' if command.argument else ''}", row, runs=not command.argument)
 
 

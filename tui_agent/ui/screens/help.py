@@ -58,7 +58,7 @@ def help_text(place: keys.Place = "prompt", keymap: Keymap = NO_CHANGE, width: i
     for ladder, heading in _LADDERS.items():
         rungs = [(rung.when, rung.does) for rung in keys.LADDERS[ladder]]
         sections.append(_section(heading, rungs, min(42, width // 2), width))
-    commands = [(f"/{command.name} {command.argument}".strip(), command.help) for command in COMMANDS]
+    commands = [(command.call, command.help) for command in COMMANDS]
     sections.append(_section("Commands", commands, column, width))
     return Content("\n\n").join(sections)
 
